@@ -39,6 +39,7 @@ type NewJob struct {
 	Space          int64           // id of the space that it is handed in to; 0 = none, or that of the round
 	Round          int64           // id of the round that it is handed in to; 0 = none
 	Participant    int64           // id of who hands it in to the round, and whose turn it takes
+	At             time.Time       // when it counts as handed in to the round, of staff who hand in for somebody; zero = now
 	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
 

@@ -25,6 +25,7 @@ type batch struct {
 	delays                                             []time.Duration
 	spaces, rounds, participants                       []*int64
 	unofficials                                        []bool
+	moments                                            []*time.Time
 	spacious                                           bool // some are handed in to spaces
 	timed                                              bool // they are handed in to rounds, or to neither
 
@@ -141,8 +142,15 @@ func (b *batch) add(n *NewJob, payload []byte) error {
 	b.delays = append(b.delays, max(n.Delay, 0))
 	b.spacious = b.spacious || n.Space != 0
 	b.spaces, b.rounds, b.participants = append(b.spaces, idOrNull(n.Space)), append(b.rounds, idOrNull(n.Round)), append(b.participants, idOrNull(n.Participant))
-	b.unofficials = append(b.unofficials, n.Unofficial)
+	b.unofficials, b.moments = append(b.unofficials, n.Unofficial), append(b.moments, timeOrNull(n.At))
 	return nil
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // statement names the one that stores the batch.
@@ -166,7 +174,7 @@ func (b *batch) args() pg.Args {
 	}
 	switch {
 	case b.timed:
-		a["round_ids"], a["participant_ids"], a["unofficials"] = b.rounds, b.participants, b.unofficials
+		a["round_ids"], a["participant_ids"], a["unofficials"], a["moments"] = b.rounds, b.participants, b.unofficials, b.moments
 	case b.spacious:
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}

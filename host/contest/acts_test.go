@@ -343,3 +343,28 @@ func TestAResultStandsWhenNothingIsInTheWay(t *testing.T) {
 		t.Error("the format ioi got medals")
 	}
 }
+
+// The moment of a contest time is the first at which it is that, at any speed and with any time taken out, as finely as the database
+// keeps moments.
+func TestTheMomentOfAContestTimeIsTheFirstOfIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		start := time.Date(2030, 2, 14, 9, 0, 0, 0, time.UTC)
+		r := judge.Round{Start: &start, Speed: rapid.IntRange(0, 1000).Draw(t, "speed")}
+		at := start
+		for range rapid.IntRange(0, 3).Draw(t, "removed") {
+			from := at.Add(time.Duration(rapid.IntRange(1, 1e7).Draw(t, "before")) * time.Millisecond)
+			at = from.Add(time.Duration(rapid.IntRange(1, 1e7).Draw(t, "long")) * time.Millisecond)
+			r.Removed = append(r.Removed, judge.RoundRemoved{From: from, To: at})
+		}
+		c := ClockOf(&r)
+		d := time.Duration(rapid.IntRange(1, 1e8).Draw(t, "ms")) * time.Millisecond
+		when := c.When(d)
+		if got := c.At(when); got != d || !when.Equal(when.Truncate(time.Microsecond)) {
+			t.Fatalf("at %v, the moment of %v, it is %v", when, d, got)
+		}
+		if got := c.At(when.Add(-time.Microsecond)); got >= d {
+			t.Fatalf("a microsecond before the moment of %v it is %v", d, got)
+		}
+	})
+}

@@ -137,6 +137,14 @@ SELECT coalesce((SELECT s.number FROM contest_submissions s WHERE s.job_id = @jo
 -- name: ContestJob :one
 SELECT s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.number = @number;
 
+-- name: ContestLanguages :many
+-- Those in which something was handed in to a round.
+SELECT DISTINCT j.language FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = @round_id AND p.participant_id IS NOT NULL ORDER BY 1;
+
+-- name: ContestSources :many
+-- The submissions of a round by their numbers, from the one behind a number on.
+SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.number > @after ORDER BY s.number LIMIT @max::integer;
+
 -- name: ContestTimed :one
 -- Whether a round that has an end goes on, or is about to begin.
 SELECT EXISTS (SELECT 1 FROM rounds r WHERE r.duration_ms IS NOT NULL AND r.starts_at <= now() + interval '1 second'

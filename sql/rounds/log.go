@@ -124,6 +124,27 @@ func (s *Store) Number(ctx context.Context, job int64) (int64, error) {
 	return n, nil
 }
 
+// Languages returns those in which something was handed in to a round, in order.
+func (s *Store) Languages(ctx context.Context, round int64) ([]string, error) {
+	out, err := s.q.ContestLanguages(ctx, s.db.Main, &round)
+	if err != nil {
+		return nil, fmt.Errorf("list languages of round %d: %w", round, err)
+	}
+	return out, nil
+}
+
+// Numbers returns the jobs of submissions of a round and their numbers, from the one behind a number on, in order, at most limit.
+func (s *Store) Numbers(ctx context.Context, round, after int64, limit int) (jobs, numbers []int64, err error) {
+	found, err := s.q.ContestSources(ctx, s.db.Main, dbsqlc.ContestSourcesParams{RoundID: round, After: after, Max: int32(min(limit, 1_000_000))})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list submissions of round %d: %w", round, err)
+	}
+	for _, v := range found {
+		jobs, numbers = append(jobs, v.JobID), append(numbers, v.Number)
+	}
+	return jobs, numbers, nil
+}
+
 // Job returns which job a submission of a round is, by its number, or ErrNotFound.
 func (s *Store) Job(ctx context.Context, round, number int64) (int64, error) {
 	id, err := s.q.ContestJob(ctx, s.db.Main, dbsqlc.ContestJobParams{RoundID: round, Number: number})

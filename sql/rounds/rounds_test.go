@@ -69,6 +69,15 @@ func TestARoundIsReadAsItWasWritten(t *testing.T) {
 	if want := contest("whole"); plain(*whole) != plain(want) || whole.By != "prof" || whole.ID == 0 || whole.SpaceID == 0 || whole.Now.IsZero() || whole.Created.IsZero() {
 		t.Errorf("read\n%s, want\n%s", plain(*whole), plain(want))
 	}
+	// In a rehearsal it passes faster, and by whole milliseconds of its own.
+	fast := contest("fast")
+	fast.Speed = 60
+	f := made(t, s, fast)
+	for d, want := range map[time.Duration]int64{-time.Second: -60_000, 0: 0, 16 * time.Microsecond: 0, 17 * time.Microsecond: 1, time.Second: 60_000, 61 * time.Second: 3_660_000} {
+		if got := sqltest.One[*int64](t, s, "SELECT round_time($1, $2)", f.ID, f.Start.Add(d)); got == nil || *got != want {
+			t.Errorf("%s after the start of a rehearsal it is %v ms, want %d", d, got, want)
+		}
+	}
 	bare := judge.Round{Space: "s", Code: "bare", Title: "Bare", Kind: judge.RoundAssignment, Format: "ioi", Paused: new(time.Minute)}
 	got := made(t, s, bare)
 	bare.Settings = []byte("{}")

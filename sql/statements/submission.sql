@@ -14,7 +14,7 @@ given AS MATERIALIZED (
               idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay,
-    NULL::interval AS patience,
+    NULL::interval AS patience, NULL::timestamptz AS moment,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem' END AS refusal,
     @SubmitKnown
@@ -43,7 +43,7 @@ given AS MATERIALIZED (
               idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, space_id, unofficial, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.space_id, g.unofficial,
-    l.patience,
+    l.patience, NULL::timestamptz AS moment,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
          WHEN g.space_id IS NULL OR g.unofficial THEN NULL
@@ -91,19 +91,20 @@ counted AS (
 
 -- name: SubmissionSubmitRound
 -- SubmissionSubmit where some are handed in to rounds, which refuse what comes too early, too late, of nobody who takes
--- part, for another problem, too fast or while too many wait. A team has its limits, and its turn, together.
+-- part, for another problem, too fast or while too many wait. A team has its limits, and its turn, together. What staff
+-- hand in for somebody has a moment of its own, and is bound by no limit.
 WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
 given AS MATERIALIZED (
   SELECT nextval('jobs_job_id_seq') AS job_id, t.*
   FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
               @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
               @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[],
-              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[])
+              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[], @moments::timestamptz[])
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
-              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, n)),
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, moment, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.round_id, g.participant_id, g.unofficial,
-    l.space_id, l.patience,
+    l.space_id, l.patience, g.moment,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
          WHEN g.round_id IS NULL THEN NULL
@@ -114,15 +115,16 @@ checked AS MATERIALIZED (
          WHEN l.early THEN 'not_open'
          WHEN l.late THEN 'closed'
          WHEN l.paused THEN 'paused'
-         WHEN l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
-         WHEN l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
+         WHEN g.moment IS NULL AND l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
+         WHEN g.moment IS NULL AND l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
     @SubmitKnown
   FROM (SELECT given.*, row_number() OVER (PARTITION BY round_id, participant_id ORDER BY n) AS nth FROM given ORDER BY round_id, participant_id, n) g
   -- How a participant stands in a round, with what this statement brings. The lock shows what was counted since the
   -- statement began, which the other tables do not; it is taken in order.
   LEFT JOIN LATERAL (
     SELECT r.space_id, rp.problem, rp.paused_at IS NOT NULL AS paused, s.per_minute, s.max_waiting, c.status,
-      coalesce(r.starts_at > now(), true) AS early, coalesce(NOT r.practice AND round_time(r.id, now()) >= r.duration_ms, false) AS late,
+      coalesce(r.starts_at > coalesce(g.moment, now()), true) AS early,
+      coalesce(NOT r.practice AND round_time(r.id, coalesce(g.moment, now())) >= r.duration_ms, false) AS late,
       CASE WHEN s.per_minute > 0 THEN g.nth + c.unseen + (
         SELECT count(*) FROM (SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id
           ORDER BY b.job_id DESC LIMIT s.per_minute) b
@@ -212,9 +214,9 @@ outbox AS (
 
 -- name: SubmitAnswered :part
 job AS (
-  INSERT INTO jobs (job_id, kind, queue, pool, group_key, language, idempotency_key, job_key, spec_hash, trace_id, lane, priority, max_tries, not_before)
+  INSERT INTO jobs (job_id, kind, queue, pool, group_key, language, idempotency_key, job_key, spec_hash, trace_id, lane, priority, max_tries, not_before, created_at)
   SELECT w.job_id, w.kind, @queue, w.pool, w.group_key, w.language, w.idempotency_key, w.job_key, w.spec_hash, w.trace_id, w.lane, w.priority,
-    q.max_tries, now() + w.delay
+    q.max_tries, now() + w.delay, coalesce(w.moment, now())
   FROM wanted w, q),
 event AS (
   INSERT INTO event_batches (kind, job_ids, generations, attempts)

@@ -29,6 +29,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /contests/import", For: site.Setter, By: s.importPage},
 		{Route: "POST /contests/import", For: site.Setter, Upload: site.PackageUpload, By: s.importForm},
 		{Route: "POST /api/v1/contests", For: site.Setter, Upload: site.PackageUpload, Does: "Import a contest package of the ICPC into a space that one runs: a ZIP file; what is wrong is said for each object, and then nothing is imported", Query: "space code preview", Media: "application/zip", Out: contestImportJSON{}, By: s.apiImport},
+		{Route: "GET /api/v1/rounds/:round/sources", For: site.Guest, Does: "What was handed in to a round, for its staff: an archive with an archive for each submission, by its number, as a contest package has them", Media: "application/zip", By: s.apiSources},
 		{Route: "GET /api/v1/rounds/:round/log", For: site.Guest, Does: "The log of a round, for its staff: a line of JSON for each line, oldest first, in which participants have their codes", Media: "application/x-ndjson", By: s.apiLog},
 	}
 }

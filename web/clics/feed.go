@@ -99,7 +99,7 @@ func (s *Room) eventFeed(c *fiber.Ctx) error {
 	if types := c.Query("types"); types != "" {
 		f.types = strings.Split(types, ",")
 	}
-	languages, err := s.languages(ctx)
+	languages, err := s.languages(ctx, a.round.ID)
 	if err != nil {
 		return err
 	}

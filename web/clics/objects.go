@@ -113,12 +113,8 @@ func (s *Room) one(kind string) fiber.Handler {
 
 // look answers with what get makes of what there is. A round that is no contest is not there.
 func (s *Room) look(c *fiber.Ctx, a asker, get func(*clics.World) ([]byte, error)) error {
-	languages, err := s.languages(c.UserContext())
-	if err != nil {
-		return err
-	}
 	var out []byte
-	err = s.worlds.Look(c.UserContext(), a, languages, func(w *clics.World, t *clics.Teller) error {
+	err := s.worlds.Look(c.UserContext(), a, func(w *clics.World, t *clics.Teller) error {
 		if !t.IsContest() {
 			return notThere()
 		}

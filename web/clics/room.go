@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -57,7 +58,9 @@ type Room struct {
 
 // New makes the room, which hands in by solve, and whose boards are those of kept.
 func New(shared *site.Site, solve *solve.Room, kept *standings.Keeper) *Room {
-	return &Room{Site: shared, solve: solve, standings: kept, worlds: newWorlds(shared.Config.Rounds), feeds: live.New(maxFeeds, feedsOfOne)}
+	s := &Room{Site: shared, solve: solve, standings: kept, feeds: live.New(maxFeeds, feedsOfOne)}
+	s.worlds = newWorlds(shared.Config.Rounds, s.languages)
+	return s
 }
 
 // Follow wakes event feeds until ctx ends, and ends them then.
@@ -153,8 +156,8 @@ func notThere() error {
 	return site.Refuse(fiber.StatusNotFound, "not_found", "There is no such object, or you may not see it.", "")
 }
 
-// languages are those that may be handed in in, as the API has them.
-func (s *Room) languages(ctx context.Context) ([]clics.Language, error) {
+// languages are those that may be handed in in, as the API has them, and those in which something was handed in to a round.
+func (s *Room) languages(ctx context.Context, round int64) ([]clics.Language, error) {
 	offers, err := s.Catalog.Languages(ctx)
 	if err != nil {
 		return nil, err
@@ -165,5 +168,11 @@ func (s *Room) languages(ctx context.Context) ([]clics.Language, error) {
 			out = append(out, clics.LanguageOf(o.Language))
 		}
 	}
-	return out, nil
+	used, err := s.Config.Rounds.Languages(ctx, round)
+	for _, id := range used {
+		if !slices.ContainsFunc(out, func(l clics.Language) bool { return l.ID == clics.LanguageID(id) }) {
+			out = append(out, clics.LanguageOf(judge.Language{ID: id, Name: id}))
+		}
+	}
+	return out, err
 }

@@ -45,23 +45,13 @@ func (s *Room) files(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
-	for _, source := range sub.Sources {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: source.Name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if err == nil {
-			_, err = io.WriteString(f, source.Text)
-		}
-		if err != nil {
-			return fmt.Errorf("pack submission %d: %w", job, err)
-		}
-	}
-	if err := w.Close(); err != nil {
+	packed, err := clics.PackSources(sub.Sources)
+	if err != nil {
 		return fmt.Errorf("pack submission %d: %w", job, err)
 	}
 	c.Set(fiber.HeaderContentType, "application/zip")
 	c.Set(fiber.HeaderContentDisposition, fmt.Sprintf(`attachment; filename="%d.zip"`, number))
-	return c.Send(out.Bytes())
+	return c.Send(packed)
 }
 
 // sent is what a team hands in.
@@ -137,10 +127,6 @@ func (s *Room) told(c *fiber.Ctx, a asker, job int64) error {
 	if err == nil {
 		defer w.Leave()
 	}
-	languages, err := s.languages(c.UserContext())
-	if err != nil {
-		return err
-	}
 	patience := time.NewTimer(5 * time.Second)
 	defer patience.Stop()
 	for {
@@ -151,7 +137,7 @@ func (s *Room) told(c *fiber.Ctx, a asker, job int64) error {
 		if number > 0 {
 			id := strconv.FormatInt(number, 10)
 			var raw json.RawMessage
-			err := s.worlds.Look(c.UserContext(), a, languages, func(w *clics.World, _ *clics.Teller) error {
+			err := s.worlds.Look(c.UserContext(), a, func(w *clics.World, _ *clics.Teller) error {
 				raw, _ = w.One(clics.TypeSubmissions, id)
 				raw = bytes.Clone(raw)
 				return nil

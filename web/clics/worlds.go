@@ -26,7 +26,8 @@ type worldOf struct {
 
 // worlds keeps what there is at the endpoints of contests, as their logs go on.
 type worlds struct {
-	log *rounds.Store
+	log       *rounds.Store
+	languages func(ctx context.Context, round int64) ([]clics.Language, error)
 
 	mu    sync.Mutex
 	kept  map[worldOf]*world
@@ -43,7 +44,9 @@ type world struct {
 	is     clics.World
 }
 
-func newWorlds(log *rounds.Store) *worlds { return &worlds{log: log, kept: map[worldOf]*world{}} }
+func newWorlds(log *rounds.Store, languages func(context.Context, int64) ([]clics.Language, error)) *worlds {
+	return &worlds{log: log, languages: languages, kept: map[worldOf]*world{}}
+}
 
 // of returns a world that is kept, which may know nothing yet.
 func (k *worlds) of(name worldOf) *world {
@@ -69,11 +72,15 @@ func (k *worlds) of(name worldOf) *world {
 }
 
 // Look calls fn with what there is for who asks, as of now. It is good until fn returns. The teller is at the end of the log.
-func (k *worlds) Look(ctx context.Context, a asker, languages []clics.Language, fn func(*clics.World, *clics.Teller) error) error {
+func (k *worlds) Look(ctx context.Context, a asker, fn func(*clics.World, *clics.Teller) error) error {
 	w := k.of(worldOf{a.round.ID, a.view, a.form})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.teller == nil {
+		languages, err := k.languages(ctx, a.round.ID)
+		if err != nil {
+			return err
+		}
 		w.teller = clics.NewTeller(a.form, languages, a.sources())
 	}
 	if err := w.read(ctx, k.log, a); err != nil {

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,22 +53,49 @@ func (c *Client) ImportContest(ctx context.Context, n NewContest, archive io.Rea
 // logFile is where a package of ours has the log of its round.
 const logFile = "deepoj/log.ndjson"
 
-// contestLog adds the log of a round to a package, for those who may read it.
-func (c *Client) contestLog(ctx context.Context, round string, files map[string][]byte) error {
-	resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/rounds/%s/log", round), nil)
+// forStaff reads what the staff of a round alone may read of it; nil where whoever asks may not.
+func (c *Client) forStaff(ctx context.Context, round, what string) ([]byte, error) {
+	resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/rounds/%s/"+what, round), nil)
 	if p, ok := errors.AsType[*Problem](err); ok && (p.Status == http.StatusForbidden || p.Status == http.StatusNotFound) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxContestFile+1))
 	if err == nil && len(data) > maxContestFile {
-		err = fmt.Errorf("the log has more than %d bytes", maxContestFile)
+		err = fmt.Errorf("its %s has more than %d bytes", what, maxContestFile)
 	}
-	files[logFile] = data
-	return err
+	return data, err
+}
+
+// whole adds to a package what only the staff of a round may read: its log, and what was handed in.
+func (c *Client) whole(ctx context.Context, round string, files map[string][]byte) error {
+	log, err := c.forStaff(ctx, round, "log")
+	if err != nil || log == nil {
+		return err
+	}
+	files[logFile] = log
+	packed, err := c.forStaff(ctx, round, "sources")
+	if err != nil || packed == nil {
+		return err
+	}
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		return fmt.Errorf("the sources: %w", err)
+	}
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			return err
+		}
+		files[f.Name], err = io.ReadAll(io.LimitReader(in, maxContestFile))
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ExportContest returns the contest package of a round, by path: what the Contest API answers whoever asks, with the files that
@@ -91,7 +120,7 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 			return nil, err
 		}
 	}
-	if err := c.contestLog(ctx, round, files); err != nil {
+	if err := c.whole(ctx, round, files); err != nil {
 		return nil, err
 	}
 	var submissions []struct {
@@ -109,8 +138,10 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 			if strings.Contains(f.Href, "://") || strings.HasPrefix(f.Href, "/") {
 				return nil, fmt.Errorf("submission %s: a file is elsewhere, at %.100s", s.ID, f.Href)
 			}
-			if err := get("submissions/"+s.ID+"/"+f.Filename, f.Href); err != nil {
-				return nil, err
+			if name := "submissions/" + s.ID + "/" + f.Filename; files[name] == nil {
+				if err := get(name, f.Href); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"deepoj/host/command"
-	"deepoj/host/contest/clics"
 	"deepoj/web/client"
 )
 
@@ -74,73 +68,6 @@ func extendContest(f *command.Flags) command.Run {
 		}
 		return c.Say(r, "%s ends %s later", r.Code, by)
 	})
-}
-
-// exportContest writes the contest package of a round.
-func exportContest(f *command.Flags) command.Run {
-	out := f.String("o", "", "`file` to write; ROUND.zip when empty")
-	release := f.String("release", string(clics.V202601), "release of the Contest API: 2026-01 or 2023-06")
-	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
-		round := c.Args[0]
-		name := cmp.Or(*out, filepath.Base(round)+".zip")
-		files, err := s.ExportContest(ctx, *release, round)
-		if err != nil {
-			return fmt.Errorf("export %s: %w", round, err)
-		}
-		if err := writeWhole(name, clics.Package(files).Write); err != nil {
-			return fmt.Errorf("export %s: %w", round, err)
-		}
-		return c.Say(map[string]any{"round": round, "file": name, "files": len(files)}, "exported %s to %s, %d files", round, name, len(files))
-	})
-}
-
-// writeWhole writes a file, whole or not at all.
-func writeWhole(name string, write func(io.Writer) error) (err error) {
-	to, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	if err = errors.Join(write(to), to.Close()); err == nil {
-		err = os.Rename(to.Name(), name)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(to.Name()))
-	}
-	return err
-}
-
-// checkContest says what is wrong with a contest package.
-func checkContest(_ *command.Flags) command.Run {
-	return func(_ context.Context, c *command.Call) error {
-		in, err := os.Open(c.Args[0])
-		if err != nil {
-			return err
-		}
-		defer func() { _ = in.Close() }()
-		about, err := in.Stat()
-		if err != nil {
-			return err
-		}
-		p, err := clics.ReadPackage(in, about.Size())
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Args[0], err)
-		}
-		found := p.Check()
-		if found == nil {
-			found = []clics.Flaw{}
-		}
-		err = c.Write(map[string]any{"files": len(p), "findings": found}, func(w io.Writer) error {
-			for _, f := range found {
-				fmt.Fprintf(w, "%s  %s  %s\n", f.File, f.Object, f.Problem)
-			}
-			_, err := fmt.Fprintf(w, "%d files, %d findings\n", len(p), len(found))
-			return err
-		})
-		if err == nil && len(found) > 0 {
-			err = command.Exit(3)
-		}
-		return err
-	}
 }
 
 // finalizeContest has the result of a round stand.

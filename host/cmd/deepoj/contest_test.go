@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,5 +58,50 @@ func TestTheCommandLineRunsAContestAndWritesItsPackage(t *testing.T) {
 	if out := call("prof", "contest check --json "+file, 0, `"findings": []`); !strings.HasPrefix(out, "{") {
 		t.Errorf("as JSON: %q", out)
 	}
+	// Brought back by another name, it is the same.
+	call("prof", "contest import "+file, 1, "There is a round of this short name")
+	call("ann", "contest import "+file+" --code second --space cup", 1, "403")
+	call("prof", "contest import "+file+" --code second --space nosuch", 1, "There is no space")
+	call("prof", "contest import "+file+" --code second --preview --space cup", 0, "would import second into cup")
+	call("prof", "contest import "+file+" --code second", 0, "imported second into second: 1 problems, 1 participants, 0 submissions")
+	call("prof", "contest show second", 0, "second  second  over")
+	unpacked := t.TempDir()
+	must(os.WriteFile(filepath.Join(unpacked, "contest.json"), []byte(`{"id": "folder", "name": "F", "duration": "1:00:00"}`), 0o600))
+	must(os.WriteFile(filepath.Join(unpacked, "problems.json"), []byte(`[]`), 0o600))
+	call("prof", "contest import "+unpacked, 3, "teams.json    it is missing")
+	must(os.WriteFile(filepath.Join(unpacked, "teams.json"), []byte(`[{"id": "x", "name": "X"}]`), 0o600))
+	call("prof", "contest import "+unpacked, 0, "imported folder into folder: 0 problems, 1 participants")
+	feed := filepath.Join(unpacked, "feed.ndjson")
+	must(os.WriteFile(feed, []byte("hello\n"), 0o600))
+	call("prof", "contest import "+feed, 1, "no event feed")
 	call("prof", "audit", 0, "contest_log_gap")
+}
+
+func TestTheCommandLineHandsAContestInAgain(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	store := sqltest.Open(t, dsn)
+	feed := filepath.Join(t.TempDir(), "feed.ndjson")
+	lines := []string{
+		`{"type":"contest","data":{"id":"wf_x","name":"X","start_time":"2024-05-04T09:00:00Z","duration":"0:10:00"}}`,
+		`{"type":"judgement-types","id":"AC","data":{"id":"AC","solved":true}}`, `{"type":"languages","id":"cpp","data":{"id":"cpp"}}`,
+		`{"type":"problems","id":"adding","data":{"id":"adding","label":"A","name":"Adding"}}`, `{"type":"teams","id":"red","data":{"id":"red","name":"Red"}}`,
+		`{"type":"submissions","id":"1","data":{"id":"1","team_id":"red","problem_id":"adding","language_id":"cpp","time":"2024-05-04T09:03:00Z","contest_time":"0:03:00"}}`,
+		`{"type":"judgements","id":"1","data":{"id":"1","submission_id":"1","judgement_type_id":"AC","start_time":"2024-05-04T09:03:00Z","end_time":"2024-05-04T09:03:01Z"}}`,
+	}
+	sqltest.Must(t, os.WriteFile(feed, []byte(strings.Join(lines, "\n")), 0o600))
+	replay := func(args string, status int, want string) {
+		t.Helper()
+		got, out, errs := call(t, map[string]string{"DATABASE_URL": dsn}, strings.Fields("contest replay "+feed+" "+args)...)
+		if got != status || !strings.Contains(out+errs, want) {
+			t.Errorf("deepoj contest replay %s: status %d, want %d and %q\n%s%s", args, got, status, want, out, errs)
+		}
+	}
+	replay("--speed 0", 1, "--speed is from 1 to 1000")
+	replay("--judge", 1, "there is no problem adding to judge by")
+	replay("--speed 1000 --in 0s", 0, "wf_x is replayed: 1 handed in, 1 judged")
+	replay("--speed 1000 --in 0s", 1, "there is a round wf_x; give it another name with --code")
+	if v := sqltest.One[string](t, store, "SELECT verdict FROM jobs"); v != "AC" {
+		t.Errorf("the verdict is %s", v)
+	}
 }

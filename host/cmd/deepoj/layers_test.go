@@ -144,6 +144,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/scheduler", "host/judge host/telemetry sql/jobs queue"},
 	{"host/recorder", "host/contest host/judge host/telemetry sql/rounds"},
 	{"host/restore", "host/contest host/contest/clics host/judge sql/rounds"},
+	{"host/rehearsal", "host/contest host/judge host/restore sql"},
 	{"host/standings", "host/contest sql/rounds"},
 	{"host/worker", "host/judge host/telemetry host/blob queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql sql/jobs"},
@@ -167,7 +168,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/drafts", "host/judge sql web/job web/setters web/site web/solve"},
 	{"web/plugins", "host/judge host/people sql web/job web/locale web/setters web/site"},
 	{"web/rounds", "host/contest host/contest/clics host/judge host/lineup host/people host/roster host/standings sql sql/rounds web/live web/locale web/site"},
-	{"web/archive", "host/contest host/contest/clics host/judge host/people host/restore sql sql/rounds web/site"},
+	{"web/archive", "host/contest host/contest/clics host/judge host/people host/restore sql web/site"},
 	{"web/clics", "host/contest host/contest/clics host/judge host/people host/standings sql sql/rounds web/live web/site web/solve"},
 	{"web/spaces", "host/judge host/people host/problem/statement sql sql/rounds web/job web/locale web/people web/site web/solve web/statement"},
 	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/locale web/site"},
@@ -175,7 +176,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
 	{"host/cmd/deepoj-feed", "host/command host/feed host/feed/checkpoint host/feed/config host/feed/kafka host/feed/pikiwidb/replica host/feed/postgres host/feed/verbs host/feed/wal " +
 		"host/judge host/launch host/platform host/telemetry sql/published"},
-	{"web", "host/judge host/telemetry sql host/people web/callback web/clics web/drafts web/factors web/job web/judge0/api web/locale web/people web/plugins web/rounds web/setters web/site web/solve web/spaces web/staff"},
+	{"web", "host/judge host/telemetry sql host/people web/archive web/callback web/clics web/drafts web/factors web/job web/judge0/api web/locale web/people web/plugins web/rounds web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
 	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
 		host/intake/trial host/problem host/problem/samples host/reading host/recorder host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql sql/published web`},

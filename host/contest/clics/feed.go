@@ -155,8 +155,9 @@ func (t *Teller) Tell(l Line) (events []Event, again bool, err error) {
 		id, _, _ := strings.Cut(strings.ReplaceAll(l.Object, "*", "@"), "@")
 		err = tell(t, TypeClarifications, id, l.Data, func(d contest.ClarificationData) any { return t.form.ClarificationOf(id, d, t.clock) })
 	case contest.KindAward:
-		err = tell(t, TypeAwards, l.Object, l.Data, func(d contest.AwardData) any {
-			return Award{l.Object, d.Citation, append([]string{}, d.Participants...)}
+		id := ID(l.Object)
+		err = tell(t, TypeAwards, id, l.Data, func(d contest.AwardData) any {
+			return Award{id, d.Citation, append([]string{}, d.Participants...)}
 		})
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package clics
 
 import (
 	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deepoj/host/judge"
 )
 
 // Package is a contest package: what the endpoints of a contest answer, and the files that they name, by path. api.json is the
@@ -46,6 +49,25 @@ func (p Package) Write(w io.Writer) error {
 		}
 	}
 	return z.Close()
+}
+
+// PackSources packs what was handed in as an archive, files.zip: the same bytes for the same sources.
+func PackSources(sources []judge.Source) ([]byte, error) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, s := range sources {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: s.Name, Method: zip.Deflate, Modified: written})
+		if err == nil {
+			_, err = io.WriteString(f, s.Text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 // ReadPackage reads a package from a ZIP archive, with or without one folder around it. What the archive says of sizes is not

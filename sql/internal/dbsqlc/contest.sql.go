@@ -115,6 +115,31 @@ func (q *Queries) ContestJob(ctx context.Context, db DBTX, arg ContestJobParams)
 	return job_id, err
 }
 
+const contestLanguages = `-- name: ContestLanguages :many
+SELECT DISTINCT j.language FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = $1 AND p.participant_id IS NOT NULL ORDER BY 1
+`
+
+// Those in which something was handed in to a round.
+func (q *Queries) ContestLanguages(ctx context.Context, db DBTX, roundID *int64) ([]string, error) {
+	rows, err := db.Query(ctx, contestLanguages, roundID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var language string
+		if err := rows.Scan(&language); err != nil {
+			return nil, err
+		}
+		items = append(items, language)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contestLog = `-- name: ContestLog :many
 SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
   coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
@@ -737,6 +762,42 @@ func (q *Queries) ContestRounds(ctx context.Context, db DBTX, rounds []int64) ([
 	for rows.Next() {
 		var i ContestRoundsRow
 		if err := rows.Scan(&i.RoundID, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const contestSources = `-- name: ContestSources :many
+SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = $1 AND s.number > $2 ORDER BY s.number LIMIT $3::integer
+`
+
+type ContestSourcesParams struct {
+	RoundID int64
+	After   int64
+	Max     int32
+}
+
+type ContestSourcesRow struct {
+	Number int64
+	JobID  int64
+}
+
+// The submissions of a round by their numbers, from the one behind a number on.
+func (q *Queries) ContestSources(ctx context.Context, db DBTX, arg ContestSourcesParams) ([]ContestSourcesRow, error) {
+	rows, err := db.Query(ctx, contestSources, arg.RoundID, arg.After, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContestSourcesRow
+	for rows.Next() {
+		var i ContestSourcesRow
+		if err := rows.Scan(&i.Number, &i.JobID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
