@@ -40,6 +40,7 @@ type NewJob struct {
 	Round          int64           // id of the round that it is handed in to; 0 = none
 	Participant    int64           // id of who hands it in to the round, and whose turn it takes
 	At             time.Time       // when it counts as handed in to the round, of staff who hand in for somebody; zero = now
+	Number         int64           // that it gets in the round, of staff likewise; 0 = the next
 	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
 

@@ -26,6 +26,7 @@ type batch struct {
 	spaces, rounds, participants                       []*int64
 	unofficials                                        []bool
 	moments                                            []*time.Time
+	numbers                                            []*int64
 	spacious                                           bool // some are handed in to spaces
 	timed                                              bool // they are handed in to rounds, or to neither
 
@@ -143,6 +144,7 @@ func (b *batch) add(n *NewJob, payload []byte) error {
 	b.spacious = b.spacious || n.Space != 0
 	b.spaces, b.rounds, b.participants = append(b.spaces, idOrNull(n.Space)), append(b.rounds, idOrNull(n.Round)), append(b.participants, idOrNull(n.Participant))
 	b.unofficials, b.moments = append(b.unofficials, n.Unofficial), append(b.moments, timeOrNull(n.At))
+	b.numbers = append(b.numbers, idOrNull(n.Number))
 	return nil
 }
 
@@ -174,7 +176,7 @@ func (b *batch) args() pg.Args {
 	}
 	switch {
 	case b.timed:
-		a["round_ids"], a["participant_ids"], a["unofficials"], a["moments"] = b.rounds, b.participants, b.unofficials, b.moments
+		a["round_ids"], a["participant_ids"], a["unofficials"], a["moments"], a["numbers"] = b.rounds, b.participants, b.unofficials, b.moments, b.numbers
 	case b.spacious:
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}

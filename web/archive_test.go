@@ -72,6 +72,7 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", fmt.Sprintf(`{"text": "Yes.", "reply_to": %q, "to_teams": ["red"]}`, asked), 201)
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Universities, wait.", "to_groups": ["uni"]}`, 201)
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "There is coffee."}`, 201)
+	s.must(s.store.Rounds.PutAward(t.Context(), "final", judge.RoundAward{Code: "best-name", Citation: "Best name", Participants: []string{"red"}}, "prof"))
 	s.record()
 	r, err := s.store.Rounds.Round(t.Context(), "final")
 	s.must(err)

@@ -165,7 +165,8 @@ type (
 	// AwardData is what some participants get. The object is its id.
 	AwardData struct {
 		Citation     string   `json:"citation"`
-		Participants []string `json:"participants"` // their codes
+		Participants []string `json:"participants"`    // their codes
+		Given        bool     `json:"given,omitempty"` // by the jury, and not by the board
 	}
 
 	// GroupScoreData is what a submission got for a group of tests.

@@ -71,6 +71,13 @@ type RoundProblem struct {
 	Paused  *time.Time // since when nothing is taken; nil = it is not paused
 }
 
+// RoundAward is what the jury of a round gives beside what the board gives.
+type RoundAward struct {
+	Code         string
+	Citation     string
+	Participants []string // their codes
+}
+
 // RoundOpenError is returned where the result of a round cannot stand yet. It names everything that is in the way.
 type RoundOpenError struct {
 	Running bool // it is not over

@@ -68,6 +68,9 @@ func Plan(seen rounds.Seen) (rounds.Written, error) {
 	if seen.Whole {
 		p.clarifications()
 	}
+	if seen.Whole {
+		p.given()
+	}
 	if seen.Whole && r.Finalized != nil {
 		p.awards()
 	}
@@ -254,16 +257,28 @@ func (p *planner) awards() {
 	if _, p.err = state.Together(entries...); p.err != nil {
 		return
 	}
-	audience := contest.Everybody
-	if r := p.seen.Round; r.Freeze != nil && r.Thawed == nil {
-		audience = contest.Jury | contest.Staff
-	}
+	audience := p.awarded()
 	for _, a := range state.Awards() {
 		d := contest.AwardData{Citation: a.Citation}
 		for _, id := range a.Participants {
 			d.Participants = append(d.Participants, codes[id])
 		}
 		p.say(object{kind: contest.KindAward, name: a.ID, audience: audience}, d)
+	}
+}
+
+// awarded is who is told of awards.
+func (p *planner) awarded() contest.Audience {
+	if r := p.seen.Round; r.Finalized == nil || r.Freeze != nil && r.Thawed == nil {
+		return contest.Jury | contest.Staff
+	}
+	return contest.Everybody
+}
+
+// given wants told what the jury gives: to itself until the result stands and nothing is hidden any more.
+func (p *planner) given() {
+	for _, a := range p.seen.Awards {
+		p.say(object{kind: contest.KindAward, name: a.Code, audience: p.awarded()}, contest.AwardData{Citation: a.Citation, Participants: append([]string{}, a.Participants...), Given: true})
 	}
 }
 

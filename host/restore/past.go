@@ -98,6 +98,12 @@ func (r *reading) past() {
 		})
 	})
 	r.pastProblems(said[contest.KindProblem])
+	each(r, said[contest.KindAward], func(code string, d contest.AwardData) {
+		if d.Given {
+			r.named("awards.json", code, d.Citation)
+			p.Awards = append(p.Awards, judge.RoundAward{Code: code, Citation: d.Citation, Participants: d.Participants})
+		}
+	})
 	r.pastClarifications(said[contest.KindClarification])
 	r.pastSubmissions(said)
 }

@@ -16,7 +16,7 @@ func (c *Contest) Afresh(start time.Time, speed int) rounds.Past {
 	r := p.Round
 	r.Start, r.Speed = &start, speed
 	r.Paused, r.Thaw, r.Thawed, r.Finalized, r.UpdatesEnd, r.Removed = nil, nil, nil, nil, nil, nil
-	p.Round, p.Submissions, p.Clarifications, p.Log = r, nil, nil, nil
+	p.Round, p.Submissions, p.Clarifications, p.Awards, p.Log = r, nil, nil, nil, nil
 	p.Participants = slices.Clone(p.Participants)
 	for i := range p.Participants {
 		p.Participants[i].Status = judge.ParticipantActive // who was disqualified took part

@@ -1,10 +1,10 @@
 -- name: ClarificationAdd :one
 -- Adds one, in a round that is held, and returns it by its number.
-INSERT INTO clarifications (round_id, code, participant_id, to_participants, to_groups, reply_to, problem, text, by)
+INSERT INTO clarifications (round_id, code, participant_id, to_participants, to_groups, reply_to, problem, text, by, at)
 SELECT @round_id, @code, sqlc.narg(participant_id),
   coalesce((SELECT array_agg(p.id ORDER BY p.id) FROM participants p JOIN round_entries e ON e.participant_id = p.id AND e.round_id = @round_id WHERE p.code = ANY (@teams::text[])), '{}'),
   coalesce((SELECT array_agg(g.id ORDER BY g.id) FROM team_groups g JOIN rounds r ON r.space_id = g.space_id WHERE r.id = @round_id AND g.code = ANY (@groups::text[])), '{}'),
-  sqlc.narg(reply_to), sqlc.narg(problem), @text, @by
+  sqlc.narg(reply_to), sqlc.narg(problem), @text, @by, coalesce(sqlc.narg(at)::timestamptz, now())
 RETURNING id, to_participants, to_groups;
 
 -- name: ClarificationList :many

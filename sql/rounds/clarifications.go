@@ -19,14 +19,20 @@ import (
 // codeBytes is of how many random bytes the code of a clarification is.
 const codeBytes = 10
 
-// Clarify adds a clarification to a round: a question of a participant, by its number, or, where that is 0, what the jury
-// says. What it names has to be of the round; what is wrong is a [*judge.FieldError]. It returns its code.
-func (s *Store) Clarify(ctx context.Context, round string, participant int64, c judge.Clarification) (code string, err error) {
+// NewCode returns a short name that nothing has yet, and that tells nothing of how many there are.
+func NewCode() string {
 	raw := make([]byte, codeBytes)
-	if _, err := rand.Read(raw); err != nil {
-		return "", fmt.Errorf("name a clarification: %w", err)
+	_, _ = rand.Read(raw) // never fails
+	return strings.ToLower(base32.StdEncoding.EncodeToString(raw))
+}
+
+// Clarify adds a clarification to a round: a question of a participant, by its number, or, where that is 0, what the jury
+// says. What it names has to be of the round; what is wrong is a [*judge.FieldError]. It returns its code, which is c.Code if that
+// is given, or ErrExists; where c.At is given, it was said then.
+func (s *Store) Clarify(ctx context.Context, round string, participant int64, c judge.Clarification) (code string, err error) {
+	if code = c.Code; code == "" {
+		code = NewCode()
 	}
-	code = strings.ToLower(base32.StdEncoding.EncodeToString(raw))
 	err = pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
 		r, err := s.hold(ctx, tx, round)
 		if err != nil {
@@ -36,13 +42,17 @@ func (s *Store) Clarify(ctx context.Context, round string, participant int64, c 
 			return judge.Wrong("finalized_at", "finalized", "The result of the round stands. Reopen it first.")
 		}
 		add := dbsqlc.ClarificationAddParams{RoundID: r.ID, Code: code, Teams: c.Teams, Groups: c.Groups, Text: c.Text, By: c.By}
+		staff := !c.At.IsZero() // whoever says when it was said
+		if staff {
+			add.At = &c.At
+		}
 		if participant != 0 {
 			add.ParticipantID = &participant
 			waiting, err := s.q.ClarificationWaiting(ctx, tx, dbsqlc.ClarificationWaitingParams{RoundID: r.ID, Participant: participant})
 			if err != nil {
 				return err
 			}
-			if waiting >= judge.MaxQuestions {
+			if waiting >= judge.MaxQuestions && !staff {
 				return judge.Wrong("text", "too_many", "As many questions of yours as are allowed wait for an answer. Ask again when one has it.")
 			}
 		}

@@ -24,6 +24,7 @@ type Past struct {
 	Round judge.Round // with its space and code
 	Lineup
 	Problems       []PastProblem
+	Awards         []judge.RoundAward    // that the jury gave
 	Clarifications []judge.Clarification // those that are answered behind what they answer
 	Submissions    []PastSubmission      // by arrival
 
@@ -303,6 +304,11 @@ func (i *importing) clarifications() error {
 	answered := map[string]bool{}
 	for _, c := range i.past.Clarifications {
 		answered[c.ReplyTo] = true
+	}
+	for _, a := range i.past.Awards {
+		if err := i.s.putAward(i.ctx, i.tx, i.id, a, i.by); err != nil {
+			return err
+		}
 	}
 	for _, c := range i.past.Clarifications {
 		row := dbsqlc.ImportClarificationParams{

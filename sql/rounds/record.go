@@ -107,7 +107,8 @@ type Seen struct {
 	Organizations  []judge.Organization
 	Groups         []judge.TeamGroup
 	Participants   []judge.Participant
-	Handed         []Handed // by arrival
+	Handed         []Handed           // by arrival
+	Awards         []judge.RoundAward // that the jury gives
 	Clarifications []Clarified
 	Told           []Object // what was told last
 	Shown          int64    // the last number of a submission that everybody is told of
@@ -219,6 +220,9 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 		return seen, nil
 	}
 	if err := s.seeClarifications(ctx, tx, seen); err != nil {
+		return nil, err
+	}
+	if seen.Awards, err = s.awards(ctx, tx, c.RoundID); err != nil {
 		return nil, err
 	}
 	return seen, s.seePeople(ctx, tx, seen)

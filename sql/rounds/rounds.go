@@ -9,6 +9,7 @@
 //	problems.go      their problems
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
+//	awards.go        what the jury gives
 //	clarifications.go  questions and answers
 //	import.go        contests that were held elsewhere
 //	record.go        the log of what happened

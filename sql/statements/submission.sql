@@ -99,12 +99,12 @@ given AS MATERIALIZED (
   FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
               @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
               @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[],
-              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[], @moments::timestamptz[])
+              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[], @moments::timestamptz[], @numbers::bigint[])
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
-              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, moment, n)),
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, moment, number, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.round_id, g.participant_id, g.unofficial,
-    l.space_id, l.patience, g.moment,
+    l.space_id, l.patience, g.moment, g.number,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
          WHEN g.round_id IS NULL THEN NULL
@@ -156,6 +156,9 @@ counted AS (
   UPDATE participants p SET submits = p.submits + s.fresh
   FROM (SELECT participant_id, count(*) AS fresh FROM wanted WHERE participant_id IS NOT NULL AND NOT unofficial GROUP BY participant_id) s
   WHERE p.id = s.participant_id),
+numbered AS (INSERT INTO contest_submissions (round_id, number, job_id) SELECT round_id, number, job_id FROM wanted WHERE number IS NOT NULL),
+behind AS (UPDATE contest_recorders c SET shown = greatest(c.shown, w.number)
+  FROM (SELECT round_id, max(number) AS number FROM wanted WHERE number <= 1000000000 GROUP BY round_id) w WHERE c.round_id = w.round_id),
 @SubmitAnswered
 
 -- name: SubmitKnown :part

@@ -23,5 +23,13 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /clics/:version/contests/:round/:type/:id", For: site.Guest, By: s.byID},
 		{Route: "GET /clics/:version/contests/:round/submissions/:id/files", For: site.Guest, By: s.files},
 		{Route: "POST /clics/:version/contests/:round/submissions", For: site.Guest, By: s.submit},
+		{Route: "PUT /clics/:version/contests/:round/submissions/:id", For: site.Guest, By: s.put},
+		{Route: "PATCH /clics/:version/contests/:round", For: site.Guest, By: s.patch},
+		{Route: "POST /clics/:version/contests/:round/clarifications", For: site.Guest, By: s.clarify},
+		{Route: "PUT /clics/:version/contests/:round/clarifications/:id", For: site.Guest, By: s.clarify},
+		{Route: "POST /clics/:version/contests/:round/awards", For: site.Guest, By: s.award},
+		{Route: "PUT /clics/:version/contests/:round/awards/:id", For: site.Guest, By: s.award},
+		{Route: "PATCH /clics/:version/contests/:round/awards/:id", For: site.Guest, By: s.award},
+		{Route: "DELETE /clics/:version/contests/:round/awards/:id", For: site.Guest, By: s.removeAward},
 	}
 }

@@ -250,8 +250,12 @@ func (s *Room) access(c *fiber.Ctx) error {
 		Capabilities []string   `json:"capabilities"`
 		Endpoints    []endpoint `json:"endpoints"`
 	}{Capabilities: []string{}}
-	if a.view == standings.Teams {
-		out.Capabilities = append(out.Capabilities, "team_submit")
+	switch a.view {
+	case standings.Teams:
+		out.Capabilities = append(out.Capabilities, "team_submit", "post_clar")
+	case standings.Staff:
+		out.Capabilities = append(out.Capabilities, "contest_start", "contest_thaw", "post_clar", "proxy_submit", "proxy_clar", "admin_submit", "admin_clar")
+	case standings.Public:
 	}
 	for _, kind := range clics.Types {
 		out.Endpoints = append(out.Endpoints, endpoint{kind, a.properties(kind)})

@@ -13,6 +13,7 @@
 //	room.go       what the room holds, who asks, and refusals
 //	submit.go     what is handed in, and its files
 //	worlds.go     objects that are kept, as logs go on
+//	write.go      what is changed: times, clarifications, awards
 package clics
 
 import (
@@ -97,6 +98,7 @@ type asker struct {
 	view   standings.View
 	reader rounds.Reader
 	code   string // of the participant, "" = none
+	status judge.ParticipantStatus
 }
 
 // audiences are who is told, by view.
@@ -141,7 +143,7 @@ func (s *Room) ask(c *fiber.Ctx) (a asker, err error) {
 		case err != nil:
 			return a, err
 		case e.Entered:
-			a.view, a.reader.Participant, a.code = standings.Teams, e.Participant, e.Code
+			a.view, a.reader.Participant, a.code, a.status = standings.Teams, e.Participant, e.Code, e.Status
 		}
 	}
 	a.reader.Audience = uint8(audiences[a.view])

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
 	"deepoj/host/standings"
+	"deepoj/sql"
 	"deepoj/web/site"
 	"deepoj/web/solve"
 )
@@ -56,65 +59,164 @@ func (s *Room) files(c *fiber.Ctx) error {
 
 // sent is what a team hands in.
 type sent struct {
-	Language   string  `json:"language_id"`
-	Problem    string  `json:"problem_id"`
-	Team       *string `json:"team_id"`
-	EntryPoint *string `json:"entry_point"`
-	ID         *string `json:"id"`
-	Time       *string `json:"time"`
-	Files      []struct {
+	Language    string        `json:"language_id"`
+	Problem     string        `json:"problem_id"`
+	Team        *string       `json:"team_id"`
+	EntryPoint  *string       `json:"entry_point"`
+	ID          *string       `json:"id"`
+	Time        *clics.Moment `json:"time"`
+	ContestTime *string       `json:"contest_time"`
+	Files       []struct {
 		Data string `json:"data"`
 		Mime string `json:"mime"`
 	} `json:"files"`
 }
 
-// submit handles POST /clics/:version/contests/:round/submissions, for teams.
+// submit handles POST /clics/:version/contests/:round/submissions, of teams for themselves, and of who runs the round for teams,
+// where time says when it was handed in.
 func (s *Room) submit(c *fiber.Ctx) error {
 	a, err := s.ask(c)
 	if err != nil {
 		return err
 	}
-	if err := site.NeedJSON(c); err != nil {
+	var in sent
+	if err := readObject(c, &in); err != nil {
 		return err
 	}
-	v := site.ViewerOf(c)
-	var in sent
-	if err := json.Unmarshal(c.Body(), &in); err != nil {
-		return badRequest("The body is not JSON: %v.", err)
-	}
+	program := solve.Program{Round: a.round.Code, Fields: site.FieldNames{Problem: "problem_id", Language: "language_id", Source: "files", Key: "Idempotency-Key"}}
 	switch {
-	case in.ID != nil, in.Time != nil:
-		return site.Refuse(fiber.StatusForbidden, "forbidden", "A team says neither the id nor the time of what it hands in.", "Leave id and time out.")
+	case in.ID != nil:
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "The server gives the id.", "Leave id out, or use PUT on the address of the submission.")
+	case a.view == standings.Staff:
+		if program.For, err = s.behalf(c, a, in); err != nil {
+			return err
+		}
+	case in.Time != nil, in.ContestTime != nil:
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "A team does not say when it hands in.", "Leave time out.")
 	case in.Team != nil && *in.Team != a.code:
 		return site.Refuse(fiber.StatusForbidden, "forbidden", "Nobody hands in for another team.", "Leave team_id out.")
-	case len(in.Files) != 1:
-		return badRequest("files has to be a list of one archive, not of %d.", len(in.Files))
 	}
-	sources, err := unpack(in.Files[0].Data)
+	return s.accept(c, a, in, program)
+}
+
+// put handles PUT /clics/:version/contests/:round/submissions/:id, of who runs the round. The same once more is the same.
+func (s *Room) put(c *fiber.Ctx) error {
+	a, err := s.ask(c)
 	if err != nil {
 		return err
 	}
-	problem, err := s.problem(c, a, in.Problem)
+	if err := staffOnly(a); err != nil {
+		return err
+	}
+	var in sent
+	if err := readObject(c, &in); err != nil {
+		return err
+	}
+	id := c.Params("id")
+	number, err := strconv.ParseInt(id, 10, 64)
+	switch {
+	case in.ID == nil || *in.ID != id:
+		return site.Refuse(fiber.StatusConflict, "other_id", "The id in the body is another one than in the address.", "")
+	case err != nil || number < 1 || number > 1<<53 || strconv.FormatInt(number, 10) != id:
+		return badRequest("Here the id of a submission is a number from 1 on, not %q.", site.Shorten(id))
+	case in.Time == nil:
+		return badRequest("time has to say when it was handed in.")
+	}
+	program := solve.Program{Round: a.round.Code, Fields: site.FieldNames{Problem: "problem_id", Language: "language_id", Source: "files", Key: "Idempotency-Key"}}
+	if program.For, err = s.behalf(c, a, in); err != nil {
+		return err
+	}
+	program.For.Number = number
+	job, err := s.Config.Rounds.Job(c.UserContext(), a.round.ID, number)
+	switch {
+	case err == nil:
+		return s.again(c, a, job, in)
+	case !errors.Is(err, sql.ErrNotFound):
+		return err
+	}
+	return s.accept(c, a, in, program)
+}
+
+// again answers who puts a submission that is there: with it, if it is the same.
+func (s *Room) again(c *fiber.Ctx, a asker, job int64, in sent) error {
+	sub, err := s.Store.Submission(c.UserContext(), job)
 	if err != nil {
 		return err
 	}
-	language := ""
+	sources, err := in.sources()
+	if err != nil {
+		return err
+	}
+	same := slices.EqualFunc(sources, sub.Sources, func(a, b judge.Source) bool { return a.Text == b.Text }) && clics.ID(sub.Problem) == in.Problem && clics.LanguageID(sub.Language) == in.Language
+	if !same {
+		return site.Refuse(fiber.StatusConflict, "exists", "There is another submission of this id, and what was handed in stays.", "Use another id.")
+	}
+	return s.told(c, a, job)
+}
+
+// behalf is for whom, and when, who runs the round hands in.
+func (s *Room) behalf(c *fiber.Ctx, a asker, in sent) (*solve.Behalf, error) {
+	if in.Team == nil {
+		return nil, badRequest("team_id has to say for whom it is handed in.")
+	}
+	if err := s.knownTeam(c, a, *in.Team); err != nil {
+		return nil, err
+	}
+	out := &solve.Behalf{Participant: *in.Team}
+	if in.Time != nil {
+		if out.At = in.Time.UTC().Truncate(time.Millisecond); out.At.After(time.Now()) {
+			return nil, badRequest("time is to come: what is handed in was handed in.")
+		}
+	}
+	return out, nil
+}
+
+// knownTeam refuses a team that takes no part.
+func (s *Room) knownTeam(c *fiber.Ctx, a asker, code string) error {
+	known := false
+	err := s.standings.Look(c.UserContext(), a.round.ID, a.view, func(v *standings.Standings) {
+		for _, p := range v.Participants {
+			known = known || p.Code == code
+		}
+	})
+	if err == nil && !known {
+		err = badRequest("The contest has no team %q.", site.Shorten(code))
+	}
+	return err
+}
+
+// sources are the sources of the only archive of a submission.
+func (in *sent) sources() ([]judge.Source, error) {
+	if len(in.Files) != 1 {
+		return nil, badRequest("files has to be a list of one archive, not of %d.", len(in.Files))
+	}
+	if mime := in.Files[0].Mime; mime != "" && mime != "application/zip" {
+		return nil, badRequest("files[0].mime has to be application/zip.")
+	}
+	return unpack(in.Files[0].Data)
+}
+
+// accept hands in what was sent, and answers with it.
+func (s *Room) accept(c *fiber.Ctx, a asker, in sent, program solve.Program) (err error) {
+	if program.Sources, err = in.sources(); err != nil {
+		return err
+	}
+	if program.Problem, err = s.problem(c, a, in.Problem); err != nil {
+		return err
+	}
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return err
 	}
 	for _, o := range offers {
 		if clics.LanguageID(o.ID) == in.Language {
-			language = o.ID
+			program.Language = o.ID
 		}
 	}
-	if language == "" {
+	if program.Language == "" {
 		return badRequest("There is no language %q.", site.Shorten(in.Language))
 	}
-	receipt, err := s.solve.Accept(c.UserContext(), v, solve.Program{
-		Problem: problem, Language: language, Round: a.round.Code, Sources: sources,
-		Fields: site.FieldNames{Problem: "problem_id", Language: "language_id", Source: "files", Key: "Idempotency-Key"},
-	})
+	receipt, err := s.solve.Accept(c.UserContext(), site.ViewerOf(c), program)
 	if err != nil {
 		return err
 	}
@@ -123,6 +225,22 @@ func (s *Room) submit(c *fiber.Ctx) error {
 
 // told answers with a submission that was just handed in, as soon as the log tells of it.
 func (s *Room) told(c *fiber.Ctx, a asker, job int64) error {
+	id := ""
+	return s.await(c, a, func(w *clics.World) (string, json.RawMessage, error) {
+		if id == "" {
+			number, err := s.Config.Rounds.Number(c.UserContext(), job)
+			if err != nil || number == 0 {
+				return "", nil, err
+			}
+			id = strconv.FormatInt(number, 10)
+		}
+		raw, _ := w.One(clics.TypeSubmissions, id)
+		return path.Join(clics.TypeSubmissions, id), raw, nil
+	})
+}
+
+// await answers with what find finds, and where that is, as soon as the log tells of it. "" is the contest itself, which is not new.
+func (s *Room) await(c *fiber.Ctx, a asker, find func(*clics.World) (string, json.RawMessage, error)) error {
 	w, err := s.feeds.Watch(a.round.ID, s.ClientAddress(c))
 	if err == nil {
 		defer w.Leave()
@@ -130,26 +248,24 @@ func (s *Room) told(c *fiber.Ctx, a asker, job int64) error {
 	patience := time.NewTimer(5 * time.Second)
 	defer patience.Stop()
 	for {
-		number, err := s.Config.Rounds.Number(c.UserContext(), job)
-		if err != nil {
+		var raw json.RawMessage
+		var where string
+		err := s.worlds.Look(c.UserContext(), a, func(w *clics.World, _ *clics.Teller) (err error) {
+			where, raw, err = find(w)
+			raw = bytes.Clone(raw)
 			return err
-		}
-		if number > 0 {
-			id := strconv.FormatInt(number, 10)
-			var raw json.RawMessage
-			err := s.worlds.Look(c.UserContext(), a, func(w *clics.World, _ *clics.Teller) error {
-				raw, _ = w.One(clics.TypeSubmissions, id)
-				raw = bytes.Clone(raw)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			if raw != nil {
-				c.Set(fiber.HeaderLocation, path.Join(Path, string(a.form.Version), "contests", a.round.Code, "submissions", id))
+		})
+		switch {
+		case err != nil:
+			return err
+		case raw != nil && where == "":
+			return answer(c, raw)
+		case raw != nil:
+			c.Set(fiber.HeaderLocation, path.Join(Path, string(a.form.Version), "contests", a.round.Code, where))
+			if c.Method() != fiber.MethodPatch {
 				c.Status(fiber.StatusCreated)
-				return answer(c, raw)
 			}
+			return answer(c, raw)
 		}
 		poll := time.NewTimer(200 * time.Millisecond)
 		select {
@@ -157,7 +273,7 @@ func (s *Room) told(c *fiber.Ctx, a asker, job int64) error {
 		case <-poll.C:
 		case <-patience.C:
 			poll.Stop()
-			return c.SendStatus(fiber.StatusAccepted) // it is handed in, and will be told of
+			return c.SendStatus(fiber.StatusAccepted) // it is stored, and will be told of
 		}
 		poll.Stop()
 	}

@@ -45,13 +45,36 @@ func (s *Room) roundOf(ctx context.Context, v site.Viewer, in Program) (p place,
 	case err != nil:
 		return p, err
 	}
-	if !people.Prepares(v.SpaceRole(p.space.Role)) {
+	if in.For != nil {
+		if err := s.behalf(ctx, v, &p, in.For); err != nil {
+			return p, err
+		}
+	} else if !people.Prepares(v.SpaceRole(p.space.Role)) {
 		if err := s.enter(ctx, v, &p); err != nil {
 			return p, err
 		}
 	}
 	p.problem, err = s.problemIn(ctx, p.round, in.Problem)
 	return p, err
+}
+
+// behalf finds out for whom those who run a round hand in.
+func (s *Room) behalf(ctx context.Context, v site.Viewer, p *place, b *Behalf) error {
+	if !v.May(people.ManageSpace, p.space) {
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff of the space hands in for others.", "")
+	}
+	if contest.ClockOf(p.round).Started(p.round.Now) == nil {
+		return roundFault(&judge.RoundError{Refusal: judge.RoundNotOpen}, *p)
+	}
+	who, err := s.Config.Rounds.Participant(ctx, p.round.Space, b.Participant)
+	if errors.Is(err, sql.ErrNotFound) {
+		return site.WrongField("team_id", site.ReasonUnknown, "There is no participant %q in the round.", site.Shorten(b.Participant))
+	}
+	if err != nil {
+		return err
+	}
+	p.entry = rounds.Entry{Participant: who.ID, Code: who.Code, Status: who.Status, Entered: true} // the database knows
+	return nil
 }
 
 // enter finds out as whom a program is handed in. Before the start nobody is told which problems there are.

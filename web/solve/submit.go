@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
@@ -31,8 +32,16 @@ type Program struct {
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
 	Turn              turn
-	Once              bool // an unfinished submission of the same program is given instead of a new one
+	For               *Behalf // nil = it is the viewer's own
+	Once              bool    // an unfinished submission of the same program is given instead of a new one
 	Fields            site.FieldNames
+}
+
+// Behalf is for whom those who run a round hand in to it.
+type Behalf struct {
+	Participant string    // its code
+	At          time.Time // when it counts as handed in; zero = now
+	Number      int64     // that it gets in the round; 0 = the next
 }
 
 // turn is what staff may say about when a submission is judged.
@@ -128,6 +137,9 @@ func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.Ne
 	}
 	if to.space != nil {
 		n.Space, n.Unofficial = to.space.ID, people.Prepares(v.SpaceRole(to.space.Role))
+	}
+	if to.round != nil && in.For != nil {
+		n.Author, n.GroupKey, n.Unofficial, n.At, n.Number = "", "", false, in.For.At, in.For.Number
 	}
 	if to.round != nil {
 		n.Space, n.Round, n.Participant = 0, to.round.ID, to.entry.Participant // a round has its space

@@ -11,11 +11,11 @@ import (
 )
 
 const clarificationAdd = `-- name: ClarificationAdd :one
-INSERT INTO clarifications (round_id, code, participant_id, to_participants, to_groups, reply_to, problem, text, by)
+INSERT INTO clarifications (round_id, code, participant_id, to_participants, to_groups, reply_to, problem, text, by, at)
 SELECT $1, $2, $3,
   coalesce((SELECT array_agg(p.id ORDER BY p.id) FROM participants p JOIN round_entries e ON e.participant_id = p.id AND e.round_id = $1 WHERE p.code = ANY ($4::text[])), '{}'),
   coalesce((SELECT array_agg(g.id ORDER BY g.id) FROM team_groups g JOIN rounds r ON r.space_id = g.space_id WHERE r.id = $1 AND g.code = ANY ($5::text[])), '{}'),
-  $6, $7, $8, $9
+  $6, $7, $8, $9, coalesce($10::timestamptz, now())
 RETURNING id, to_participants, to_groups
 `
 
@@ -29,6 +29,7 @@ type ClarificationAddParams struct {
 	Problem       *string
 	Text          string
 	By            string
+	At            *time.Time
 }
 
 type ClarificationAddRow struct {
@@ -49,6 +50,7 @@ func (q *Queries) ClarificationAdd(ctx context.Context, db DBTX, arg Clarificati
 		arg.Problem,
 		arg.Text,
 		arg.By,
+		arg.At,
 	)
 	var i ClarificationAddRow
 	err := row.Scan(&i.ID, &i.ToParticipants, &i.ToGroups)
