@@ -97,8 +97,8 @@ func (c *clock) when(d time.Duration) time.Time {
 		return time.Time{}
 	}
 	passed := d / c.speed()
-	if passed*c.speed() < d { // the first microsecond, which is the grain of the database, at which it is no less
-		passed = (passed + time.Microsecond).Truncate(time.Microsecond)
+	if grain := passed.Truncate(time.Microsecond); grain*c.speed() < d {
+		passed = grain + time.Microsecond // the first, which is the grain of the database, at which it is no less
 	}
 	t := c.round.Start.Add(passed)
 	for _, r := range c.spans {

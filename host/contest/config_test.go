@@ -56,7 +56,7 @@ func TestAnEntryThatMakesNoSenseIsRefusedAndChangesNothing(t *testing.T) {
 		Round{Duration: -time.Second},
 		Round{Freeze: new(time.Duration(-1))},
 		Problem{},
-		Problem{ID: "x", Points: nan},
+		Problem{ID: "x", Points: new(nan)},
 		Participant{Name: "nobody"},
 		Participant{ID: 1, Status: "asleep"},
 		Submission{},

@@ -62,8 +62,31 @@ type Problem struct {
 	Label   string
 	Name    string
 	Ordinal int // from 0, its place among the others
-	Points  float64
-	Gone    bool // was taken out of the contest
+	Points  *float64 // what a full solution is worth in the contest, in the format ioi; nil = as the problem scores
+	Max     float64  // the highest score that the problem gives; 0 = unknown, or it gives none
+	Gone    bool     // was taken out of the contest
+}
+
+// worth is what a score of the problem is worth in the contest.
+func (p *Problem) worth(score float64) float64 {
+	switch {
+	case p.Points == nil:
+		return score
+	case p.Max > 0:
+		return *p.Points * min(1, score/p.Max)
+	}
+	return min(*p.Points, score)
+}
+
+// full is the score of what is accepted without one.
+func (p *Problem) full() float64 {
+	switch {
+	case p.Points == nil:
+		return 1
+	case p.Max > 0:
+		return p.Max
+	}
+	return *p.Points
 }
 
 // Submission is a program that was handed in.

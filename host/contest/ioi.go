@@ -13,7 +13,8 @@ const micro = 1_000_000
 
 // cell counts a cell by the mode. What is not judged yet counts 0. Time is that of the submission since which the score
 // is what it is.
-func (c IOIConfig) cell(all iter.Seq[*submission]) (r Cell) {
+func (c IOIConfig) cell(all iter.Seq[*submission], p *Problem) (r Cell) {
+	raw := 0.0 // as the problem scores
 	best := map[string]float64{} // of each group of tests
 	tokened, last := 0.0, 0.0
 	for sub := range all {
@@ -24,8 +25,8 @@ func (c IOIConfig) cell(all iter.Seq[*submission]) (r Cell) {
 			r.Judged++
 			r.Solved = r.Solved || j.Verdict == judge.AC
 		}
-		score := j.points(judged)
-		now := r.Score
+		score := j.points(judged, p)
+		now := raw
 		switch c.Mode {
 		case Max:
 			now = max(now, score)
@@ -51,7 +52,8 @@ func (c IOIConfig) cell(all iter.Seq[*submission]) (r Cell) {
 				}
 			}
 		}
-		if micros(now) != micros(r.Score) {
+		raw = now
+		if now = p.worth(raw); micros(now) != micros(r.Score) {
 			r.Time = sub.at
 		}
 		r.Score = now
@@ -59,15 +61,15 @@ func (c IOIConfig) cell(all iter.Seq[*submission]) (r Cell) {
 	return r
 }
 
-// points returns the score of a judgement. Who judges without scores gives 1 for what is accepted.
-func (j Judgement) points(judged bool) float64 {
+// points returns the score of a judgement. Who judges without scores gives all for what is accepted.
+func (j Judgement) points(judged bool, p *Problem) float64 {
 	switch {
 	case !judged || j.Verdict == judge.CE:
 		return 0
 	case j.Score != nil:
 		return *j.Score
 	case j.Verdict == judge.AC:
-		return 1
+		return p.full()
 	}
 	return 0
 }

@@ -206,11 +206,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 		}
 	case KindProblem:
 		out, err = decode(data, func(d ProblemData) Entry {
-			p := Problem{ID: object, Label: d.Label, Name: d.Name, Ordinal: d.Ordinal}
-			if d.Points != nil {
-				p.Points = *d.Points
-			}
-			return p
+			return Problem{ID: object, Label: d.Label, Name: d.Name, Ordinal: d.Ordinal, Points: d.Points, Max: d.MaxScore}
 		})
 		if data == nil {
 			out = []Entry{Problem{ID: object, Gone: true}}

@@ -29,7 +29,7 @@ func TestWhatALogSaysIsReadAsItWasMeant(t *testing.T) {
 		{KindParticipant, "17", ParticipantData{Code: "t", Name: "T", Groups: []string{"g"}, Ranked: true}, []Entry{Participant{ID: 17, Name: "T", Groups: []string{"g"}, Ranked: true}}},
 		{KindParticipant, "17", ParticipantData{Name: "T", DisplayName: "The T", Hidden: true, Disqualified: true}, []Entry{Participant{ID: 17, Name: "The T", Hidden: true, Status: Disqualified}}},
 		{KindParticipant, "17", nil, []Entry{Participant{ID: 17, Gone: true}}},
-		{KindProblem, "p", ProblemData{Label: "A", Name: "P", Ordinal: 2, Points: &score}, []Entry{Problem{ID: "p", Label: "A", Name: "P", Ordinal: 2, Points: 41.5}}},
+		{KindProblem, "p", ProblemData{Label: "A", Name: "P", Ordinal: 2, Points: &score, MaxScore: 60}, []Entry{Problem{ID: "p", Label: "A", Name: "P", Ordinal: 2, Points: &score, Max: 60}}},
 		{KindProblem, "p", nil, []Entry{Problem{ID: "p", Gone: true}}},
 		{KindSubmission, "4", SubmissionData{Number: 4, Participant: 17, Team: "t", Problem: "p", Time: at(3)}, []Entry{Submission{4, 17, "p", at(3)}}},
 		{KindSubmission, "4", nil, nil},

@@ -122,7 +122,7 @@ func obvious(cfg Config, entries []Entry) []Row {
 					c.Judged = wrong
 				}
 			} else {
-				c = obviousPoints(cfg.IOI.Mode, mine, verdict, clock, tokens)
+				c = obviousPoints(cfg.IOI.Mode, mine, verdict, clock, tokens, obviousWorth(p))
 				points += c.Score
 				last = max(last, c.Time.Seconds())
 				l.Last = max(l.Last, c.Time)
@@ -188,8 +188,21 @@ func obvious(cfg Config, entries []Entry) []Row {
 	return rows
 }
 
+// obviousWorth is what a score of a problem is worth: a share of its points, where those are said.
+func obviousWorth(p Problem) func(float64) float64 {
+	return func(score float64) float64 {
+		if p.Points == nil {
+			return score
+		}
+		if p.Max == 0 {
+			return math.Min(score, *p.Points)
+		}
+		return math.Min(*p.Points, *p.Points/p.Max*score)
+	}
+}
+
 // obviousPoints is a cell of the format ioi: the score after each submission, by the definition of the mode.
-func obviousPoints(mode Mode, mine []Submission, verdict func(Submission) (Judgement, bool), clock func(time.Time) time.Duration, tokens map[int64]bool) (c Cell) {
+func obviousPoints(mode Mode, mine []Submission, verdict func(Submission) (Judgement, bool), clock func(time.Time) time.Duration, tokens map[int64]bool, worth func(float64) float64) (c Cell) {
 	score := func(s Submission) float64 {
 		if j, done := verdict(s); done && j.Verdict != judge.CE {
 			return *j.Score
@@ -224,6 +237,7 @@ func obviousPoints(mode Mode, mine []Submission, verdict func(Submission) (Judge
 			}
 			now = best["1"] + best["2"]
 		}
+		now = worth(now)
 		if math.Abs(now-c.Score) > 1e-7 {
 			c.Time = clock(s.Time)
 		}

@@ -133,8 +133,8 @@ func (s *State) Apply(e Entry) (Change, error) {
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 func (s *State) problem(e Problem) (Change, error) {
-	if e.ID == "" || !finite(e.Points) {
-		return Change{}, fmt.Errorf("a problem with id %q and %v points", e.ID, e.Points)
+	if e.ID == "" || e.Points != nil && !finite(*e.Points) || !finite(e.Max) {
+		return Change{}, fmt.Errorf("a problem with id %q and points that are no number", e.ID)
 	}
 	p := s.column(e.ID)
 	p.Problem, p.known = e, !e.Gone
@@ -297,7 +297,7 @@ func (s *State) change(r *row, p *problem, do func()) Change {
 	do()
 	if p != nil {
 		if p.index < len(r.cells) && r.cells[p.index] != nil {
-			s.count(r.cells[p.index])
+			s.count(r.cells[p.index], p)
 		}
 		p.solvers = nil
 		if !p.known {
@@ -326,7 +326,7 @@ func (s *State) change(r *row, p *problem, do func()) Change {
 }
 
 // count counts a cell.
-func (s *State) count(c *cell) {
+func (s *State) count(c *cell, p *problem) {
 	counted := func(yield func(*submission) bool) {
 		for _, sub := range c.all {
 			if sub.known && !sub.ignored && s.clock.official(sub.at) && !yield(sub) {
@@ -335,7 +335,7 @@ func (s *State) count(c *cell) {
 		}
 	}
 	if s.cfg.Format == IOI {
-		c.result = s.cfg.IOI.cell(counted)
+		c.result = s.cfg.IOI.cell(counted, &p.Problem)
 	} else {
 		c.result = s.cfg.ICPC.cell(counted)
 	}
@@ -372,10 +372,14 @@ func (s *State) settle() {
 		sub.at = s.clock.at(sub.Time)
 	}
 	s.order = s.order[:0]
+	byIndex := make([]*problem, len(s.problems))
+	for _, p := range s.problems {
+		byIndex[p.index] = p
+	}
 	for _, r := range s.rows {
-		for _, c := range r.cells {
+		for i, c := range r.cells {
 			if c != nil {
-				s.count(c)
+				s.count(c, byIndex[i])
 			}
 		}
 		if r.known {

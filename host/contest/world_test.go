@@ -117,7 +117,7 @@ func (w *world) people(teams int) {
 	w.say(Everybody, 0, Group{ID: "uni", Name: "Universities", Ranked: true})
 	w.say(Everybody, 0, Group{ID: "guest", Name: "Guests", Sort: 5})
 	for i, p := range []string{"a", "b", "c"} {
-		w.say(Everybody, 0, Problem{ID: p, Label: string(rune('A' + i)), Ordinal: i, Points: 100})
+		w.say(Everybody, 0, Problem{ID: p, Label: string(rune('A' + i)), Ordinal: i, Points: []*float64{nil, new(30.0), new(40.0)}[i], Max: []float64{0, 90, 0}[i]})
 	}
 	for i := range teams {
 		p := Participant{ID: int64(i + 1), Name: fmt.Sprintf("Team %c", 'Z'-i%3), Groups: []string{"uni"}, Ranked: true}

@@ -242,9 +242,12 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 		State: stateJSON{v.Round.Started, v.Round.Frozen, v.Round.Ended, v.Round.Thawed, v.Round.Finalized},
 	}
 	for i, p := range b.Problems {
-		said := v.Problems[p.ID]
+		said, points := v.Problems[p.ID], 0.0
+		if p.Points != nil {
+			points = *p.Points
+		}
 		out.Problems[i] = boardProblemJSON{
-			Slug: p.ID, Label: p.Label, Name: p.Name, RGB: said.RGB, Color: said.Color, Points: p.Points, Solved: p.Solved, First: make([]firstJSON, len(p.First)), Decided: p.Decided,
+			Slug: p.ID, Label: p.Label, Name: p.Name, RGB: said.RGB, Color: said.Color, Points: points, Solved: p.Solved, First: make([]firstJSON, len(p.First)), Decided: p.Decided,
 		}
 		for j, f := range p.First {
 			out.Problems[i].First[j] = firstJSON{v.Participants[f.Participant].Code, f.Time.Milliseconds()}

@@ -93,7 +93,7 @@ func all(t testing.TB, f clics.Form, format contest.Format) map[string]any {
 	s := contest.New(cfg)
 	for _, e := range []contest.Entry{
 		contest.Round{Start: start, Duration: 5 * time.Hour},
-		contest.Problem{ID: "adding", Label: "A", Points: 100},
+		contest.Problem{ID: "adding", Label: "A", Points: new(100.0)},
 		contest.Participant{ID: 1, Name: "Red", Ranked: true},
 		contest.Participant{ID: 2, Name: "Blue", Ranked: true},
 		contest.Participant{ID: 3, Name: "Judges", Hidden: true},
