@@ -61,7 +61,7 @@ type Problem struct {
 	ID      string
 	Label   string
 	Name    string
-	Ordinal int // from 0, its place among the others
+	Ordinal int      // from 0, its place among the others
 	Points  *float64 // what a full solution is worth in the contest, in the format ioi; nil = as the problem scores
 	Max     float64  // the highest score that the problem gives; 0 = unknown, or it gives none
 	Gone    bool     // was taken out of the contest

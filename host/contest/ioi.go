@@ -14,7 +14,7 @@ const micro = 1_000_000
 // cell counts a cell by the mode. What is not judged yet counts 0. Time is that of the submission since which the score
 // is what it is.
 func (c IOIConfig) cell(all iter.Seq[*submission], p *Problem) (r Cell) {
-	raw := 0.0 // as the problem scores
+	raw := 0.0                   // as the problem scores
 	best := map[string]float64{} // of each group of tests
 	tokened, last := 0.0, 0.0
 	for sub := range all {

@@ -16,6 +16,22 @@ func Resolve(frozen, final *State) []Step {
 	return steps
 }
 
+// AsFrozen returns the state that those knew from whom the freeze hides something, in the end and before the thaw. Where nothing was ever
+// hidden, it is the same.
+func (s *State) AsFrozen() *State {
+	c := s.clone()
+	if c.clock.round.Freeze == nil {
+		return c
+	}
+	for _, sub := range c.submissions {
+		if sub.at >= *c.clock.round.Freeze {
+			sub.judgements = nil
+		}
+	}
+	c.settle()
+	return c
+}
+
 // resolve is Resolve, and returns the state in the end, too.
 func resolve(frozen, final *State) (*State, []Step) {
 	s := frozen.clone()

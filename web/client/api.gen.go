@@ -526,6 +526,12 @@ type GetRoundProblemsAnswer struct {
 	Problems []RoundProblem `json:"problems"`
 }
 
+// GetRoundResolverAnswer is a schema of the description.
+type GetRoundResolverAnswer struct {
+	Next  *int   `json:"next"`
+	Steps []Step `json:"steps"`
+}
+
 // GetRoundsAnswer is a schema of the description.
 type GetRoundsAnswer struct {
 	Next   *string `json:"next"`
@@ -1703,6 +1709,19 @@ type Statistics struct {
 	Verdicts   []TriesCount `json:"verdicts"`
 }
 
+// Step is a schema of the description.
+type Step struct {
+	Awards      []string   `json:"awards"`
+	Cell        *BoardCell `json:"cell"`
+	Label       string     `json:"label"`
+	Name        string     `json:"name"`
+	Participant string     `json:"participant"`
+	Problem     *string    `json:"problem"`
+	Rank        int        `json:"rank"`
+	Step        int        `json:"step"`
+	Was         int        `json:"was"`
+}
+
 // Submission is a schema of the description.
 type Submission struct {
 	AttemptID  int32          `json:"attempt_id"`
@@ -2124,6 +2143,15 @@ type GetRoundExplainCodeParams struct {
 type GetRoundProblemsParams struct {
 	// After Only problems behind this one: the next of the page before.
 	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundResolverParams defines parameters for GetRoundResolver.
+type GetRoundResolverParams struct {
+	// After Only what has an id above this; for streams Last-Event-ID goes before it.
+	After int64 `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2991,6 +3019,13 @@ func (c *Client) DeleteRoundRemovedID(ctx context.Context, round string, id int6
 func (c *Client) PostRoundReopen(ctx context.Context, round string, body PostRoundReopenRequest, options ...CallOption) (out Round, err error) {
 	path := pathOf("/api/v1/rounds/%s/reopen", round)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// GetRoundResolver calls GET /api/v1/rounds/{round}/resolver: The steps in which the frozen board is opened, from the last row upwards, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundResolver(ctx context.Context, round string, params GetRoundResolverParams, options ...CallOption) (out GetRoundResolverAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/resolver", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 

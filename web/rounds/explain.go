@@ -137,17 +137,16 @@ func (s *Room) apiAwards(c *fiber.Ctx) error {
 	if of == standings.Public && !stands(r) {
 		return c.JSON(fiber.Map{"final": false, "awards": out})
 	}
-	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
-		for _, a := range v.State.Awards() {
-			said := awardJSON{a.ID, a.Citation, make([]string, len(a.Participants))}
-			for i, id := range a.Participants {
-				said.Participants[i] = v.Participants[id].Code
-			}
-			out = append(out, said)
-		}
-	})
+	given, err := s.awardsOf(c, r, of)
 	if err != nil {
 		return err
+	}
+	for _, a := range given {
+		said := awardJSON{a.ID, a.Citation, make([]string, len(a.To))}
+		for i, to := range a.To {
+			said.Participants[i] = to.Code
+		}
+		out = append(out, said)
 	}
 	return c.JSON(fiber.Map{"final": r.Finalized != nil, "awards": out})
 }

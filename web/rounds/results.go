@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -50,6 +51,25 @@ func (s *Room) awardsOf(c *fiber.Ctx, r *judge.Round, of standings.View) (out []
 				}
 				shown.To = append(shown.To, awarded{p.Code, name, v.Organizations[p.Organization].Name})
 			}
+			out = append(out, shown)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	given, err := s.Config.Rounds.Awards(c.UserContext(), r.ID)
+	if err != nil || len(given) == 0 {
+		return out, err
+	}
+	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
+		for _, a := range given {
+			shown := shownAward{ID: a.Code, Citation: a.Citation}
+			for _, p := range v.Participants {
+				if slices.Contains(a.Participants, p.Code) {
+					shown.To = append(shown.To, awarded{p.Code, cmp.Or(p.DisplayName, p.Name), v.Organizations[p.Organization].Name})
+				}
+			}
+			slices.SortFunc(shown.To, func(a, b awarded) int { return strings.Compare(a.Code, b.Code) })
 			out = append(out, shown)
 		}
 	})

@@ -13,6 +13,7 @@
 //	participants.go  teams and single people, their groups and organizations
 //	problems.go      the problems of a round
 //	ranklist.go      standings as a Standard Ranklist
+//	resolver.go      how a frozen board is opened
 //	results.go       awards and certificates
 //	room.go          what the room holds, and who may do what
 //	rounds.go        rounds and their times
