@@ -161,8 +161,8 @@ func bind(l Line, participants map[string]int64, removed []int64) (out rounds.Pa
 	return out, errors.Join(err, wrong)
 }
 
-// readLines reads a log.
-func readLines(raw []byte) (out []Line, err error) {
+// ReadLines reads a log, as [LogFile] has it.
+func ReadLines(raw []byte) (out []Line, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	for {
 		var l Line

@@ -13,6 +13,7 @@
 //	past.go     what the log said last, as it is stored
 //	problems.go the problems of a contest, as far as a server has them
 //	sources.go  what was handed in
+//	recount.go  boards, counted twice
 //	rehearsal.go  a contest to hand in again
 //
 // Source: Contest API and Contest Package Format, releases 2023-06 and 2026-01, of the ICPC's specifications.
@@ -20,7 +21,6 @@ package restore
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -81,7 +81,7 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 		return nil, r.found
 	}
 	if raw := p[LogFile]; raw != nil {
-		lines, err := readLines(raw)
+		lines, err := ReadLines(raw)
 		if err != nil {
 			r.wrong(LogFile, "", "it cannot be read: %v", err)
 			return nil, r.found
@@ -134,7 +134,6 @@ func (r *reading) file() string {
 
 // checkLog refuses a log that nothing can be made of: it is folded for everybody who could look at it.
 func (r *reading) checkLog() {
-	numbers := map[string]int64{}
 	var before time.Time
 	for i, l := range r.out.lines {
 		switch {
@@ -148,32 +147,29 @@ func (r *reading) checkLog() {
 			r.wrong(r.file(), l.Object, "line %d is of %s, which is to come; is the clock of this server right?", i+1, l.At.Format(time.RFC3339))
 		}
 		before = l.At
-		if l.Kind == contest.KindParticipant && numbers[l.Object] == 0 {
-			numbers[l.Object] = int64(len(numbers) + 1)
-		}
 	}
 	if len(r.found) > 0 {
 		return
 	}
-	lines, err := bound(r.out.lines, numbers, nil)
-	if err == nil {
-		err = foldable(lines)
-	}
-	if err != nil {
+	if err := tellable(r.out.lines); err != nil {
 		r.wrong(r.file(), "", "%v", err)
 	}
 }
 
-// foldable is an error where nobody can be told what lines say.
-func foldable(lines []rounds.PastLine) error {
-	var round contest.RoundData
+// tellable is an error where the Contest API cannot tell what lines say, or a board cannot be made of it.
+func tellable(lines []Line) error {
 	teller := clics.NewTeller(clics.Form{Version: clics.V202601}, nil, true)
-	for i, l := range lines {
-		if contest.Kind(l.Kind) == contest.KindRound && !l.Gone {
-			if err := json.Unmarshal(l.Data, &round); err != nil {
-				return fmt.Errorf("line %d: %w", i+1, err)
-			}
+	numbers := map[string]int64{}
+	for _, l := range lines {
+		if l.Kind == contest.KindParticipant && numbers[l.Object] == 0 {
+			numbers[l.Object] = int64(len(numbers) + 1)
 		}
+	}
+	bounded, err := bound(lines, numbers, nil)
+	if err != nil {
+		return err
+	}
+	for i, l := range bounded {
 		line := clics.Line{Kind: contest.Kind(l.Kind), Object: l.Object.Object}
 		if !l.Gone {
 			line.Data = l.Data
@@ -182,28 +178,8 @@ func foldable(lines []rounds.PastLine) error {
 			return fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	cfg, err := contest.ParseConfig(contest.Format(round.Format), round.Settings)
-	if err != nil {
-		return err
-	}
-	for _, v := range []contest.Audience{contest.Public, contest.Teams, contest.Jury | contest.Staff} {
-		state := contest.New(cfg)
-		var all []contest.Entry
-		for i, l := range lines {
-			if contest.Audience(l.Audience)&v == 0 {
-				continue
-			}
-			data := l.Data
-			if l.Gone {
-				data = nil
-			}
-			some, err := contest.Read(contest.Kind(l.Kind), l.Object.Object, data)
-			if err != nil {
-				return fmt.Errorf("line %d: %w", i+1, err)
-			}
-			all = append(all, some...)
-		}
-		if _, err := state.Together(all...); err != nil {
+	for _, of := range []contest.Audience{contest.Public, contest.Teams, contest.Jury | contest.Staff} {
+		if _, err := fold(lines, of); err != nil {
 			return err
 		}
 	}

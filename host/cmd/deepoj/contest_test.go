@@ -9,8 +9,10 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/recorder"
+	"deepoj/host/restore"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
+	"deepoj/web/client"
 )
 
 func TestTheCommandLineRunsAContestAndWritesItsPackage(t *testing.T) {
@@ -74,7 +76,11 @@ func TestTheCommandLineRunsAContestAndWritesItsPackage(t *testing.T) {
 	feed := filepath.Join(unpacked, "feed.ndjson")
 	must(os.WriteFile(feed, []byte("hello\n"), 0o600))
 	call("prof", "contest import "+feed, 1, "no event feed")
-	call("prof", "audit", 0, "contest_log_gap")
+	call("ann", "contest recount second", 1, "There is no round")
+	call("ann", "contest recount final", 1, "only staff of the space of final recounts it")
+	call("prof", "contest recount nosuch", 1, "There is no round")
+	call("prof", "contest recount second", 0, "1 rows, 0 findings")
+	call("prof", "audit", 0, "contest_counted_otherwise")
 }
 
 func TestTheCommandLineHandsAContestInAgain(t *testing.T) {
@@ -103,5 +109,32 @@ func TestTheCommandLineHandsAContestInAgain(t *testing.T) {
 	replay("--speed 1000 --in 0s", 1, "there is a round wf_x; give it another name with --code")
 	if v := sqltest.One[string](t, store, "SELECT verdict FROM jobs"); v != "AC" {
 		t.Errorf("the verdict is %s", v)
+	}
+}
+
+func TestARecountFindsRowsThatAreOthers(t *testing.T) {
+	t.Parallel()
+	lines, err := restore.ReadLines([]byte(`{"at":"2024-05-04T09:00:00Z","kind":"round","object":"x","audience":27,"data":{"code":"x","title":"X","kind":"contest","format":"icpc","start":"2024-05-04T09:00:00Z","duration_ms":600000}}
+		{"at":"2024-05-04T09:00:00Z","kind":"participant","object":"red","audience":27,"data":{"code":"red","name":"Red","ranked":true}}
+		{"at":"2024-05-04T09:00:00Z","kind":"problem","object":"adding","audience":27,"data":{"label":"A","name":"Adding","ordinal":0}}
+		{"at":"2024-05-04T09:03:00Z","kind":"submission","object":"1","audience":27,"data":{"number":1,"participant":0,"team":"red","problem":"adding","language":"cpp","time":"2024-05-04T09:03:00Z"}}
+		{"at":"2024-05-04T09:03:00Z","kind":"judgement","object":"1-1","audience":24,"data":{"submission":1,"generation":1,"verdict":"AC","current":true,"start":"2024-05-04T09:03:00Z","end":"2024-05-04T09:03:00Z"}}`))
+	sqltest.Must(t, err)
+	row := func(solved int, total int64) map[string]client.BoardRow {
+		return map[string]client.BoardRow{"red": {Participant: "red", Rank: new(1), Solved: solved, Total: total}}
+	}
+	for name, tt := range map[string]struct {
+		public, staff map[string]client.BoardRow
+		want          int
+	}{
+		"as it is":              {row(0, 0), row(1, 3), 0},
+		"a verdict that leaked": {row(1, 3), row(1, 3), 1},
+		"another total":         {row(0, 0), row(1, 4), 1},
+		"a row is missing":      {row(0, 0), nil, 2},
+	} {
+		found, err := recounted(lines, map[string]map[string]client.BoardRow{"public": tt.public, "staff": tt.staff})
+		if err != nil || len(found) != tt.want {
+			t.Errorf("%s: found %v, %v", name, found, err)
+		}
 	}
 }

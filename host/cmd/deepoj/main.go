@@ -136,6 +136,7 @@ func program() *command.Program {
 		{Name: "contest export", Args: "ROUND", Make: exportContest, Summary: "Write a round as a contest package of the ICPC, as the server tells you of it."},
 		{Name: "contest import", Args: "PACKAGE", Make: importContest, Summary: "Bring a contest that was held elsewhere to a server: a contest package of the ICPC, as an archive or a folder, or an event feed.", Detail: "The status is 3 when something is wrong with the package, and then nothing is imported."},
 		{Name: "contest replay", Args: "PACKAGE", Make: replayContest, Summary: "Hand a recorded contest in again at its own times, in a round of its own, with the verdicts of the record or to be judged.", Detail: "It works on the database, and goes on until the contest is over."},
+		{Name: "contest recount", Args: "ROUND", Make: onServer(recountContest), Summary: "Count the boards of a round anew, from its log, and compare them with those that the server shows.", Detail: "The status is 0 when they are the same, and 3 when they are not."},
 		{Name: "contest check", Args: "PACKAGE", Make: checkContest, Summary: "Say what is wrong with a contest package, and recount its scoreboard.", Detail: "The status is 0 when nothing is wrong, 3 when something is, and 1 when the package cannot be read."},
 
 		{Name: "queue", Summary: "Pause queues, and change the order of what waits."},

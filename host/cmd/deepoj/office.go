@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/keyring"
 	"deepoj/host/launch"
+	"deepoj/host/restore"
 	"deepoj/host/roles"
 	"deepoj/sql"
 	"deepoj/sql/jobs"
@@ -52,6 +53,9 @@ type office interface {
 	RevokeKey(ctx context.Context, user string, id int64) error
 
 	Invariants(ctx context.Context) ([]jobs.AuditRow, error)
+
+	// EachLog calls fn with the log of each round.
+	EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error
 }
 
 // moveVerb is what can be done with a job that waits, beside moving it before another.
@@ -96,7 +100,7 @@ func atOffice(f *command.Flags, run officeRun) command.Run {
 			return err
 		}
 		defer db.Close()
-		return run(ctx, c, database{db.Site})
+		return run(ctx, c, database{db.Site, db.Rounds})
 	}
 }
 

@@ -8,12 +8,17 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/host/restore"
 	"deepoj/sql"
 	"deepoj/sql/jobs"
+	"deepoj/sql/rounds"
 )
 
 // database is an office on the database itself, where whoever may open it may do everything.
-type database struct{ site *sql.Site }
+type database struct {
+	site   *sql.Site
+	rounds *rounds.Store
+}
 
 // atTheShell is who acts on the command line, in the audit log.
 const atTheShell = "command line"
@@ -202,4 +207,39 @@ func (d database) RevokeKey(ctx context.Context, user string, id int64) error {
 func (d database) Invariants(ctx context.Context) ([]jobs.AuditRow, error) {
 	a, err := d.site.Invariants(ctx)
 	return a.Rows(), err
+}
+
+func (d database) EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error {
+	const atOnce = 10_000
+	for before := ""; ; {
+		page, err := d.rounds.Rounds(ctx, rounds.Filter{All: true, Before: before, Limit: listPage})
+		if err != nil {
+			return err
+		}
+		for _, r := range page {
+			var portable restore.Portable
+			var lines []restore.Line
+			for seq, more := int64(0), true; more; {
+				found, err := d.rounds.Log(ctx, r.ID, seq, atOnce)
+				if err != nil {
+					return err
+				}
+				for _, l := range found {
+					line, err := portable.Line(l)
+					if err != nil {
+						return fmt.Errorf("the log of round %s: %w", r.Code, err)
+					}
+					seq, lines = l.Seq, append(lines, line)
+				}
+				more = len(found) == atOnce
+			}
+			if err := fn(r.Code, lines); err != nil {
+				return err
+			}
+			before = r.Code
+		}
+		if len(page) < listPage {
+			return nil
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/restore"
 	"deepoj/sql"
 	"deepoj/sql/jobs"
 	"deepoj/web/client"
@@ -299,4 +300,28 @@ func (r *remote) Invariants(ctx context.Context) ([]jobs.AuditRow, error) {
 		out[i] = jobs.AuditRow{Name: x.Name, Count: x.Count}
 	}
 	return out, err
+}
+
+func (r *remote) EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error {
+	for before := new(""); before != nil; {
+		page, err := r.s.GetRounds(ctx, client.GetRoundsParams{Before: *before, Limit: listPage})
+		if err != nil {
+			return err
+		}
+		for _, round := range page.Rounds {
+			raw, err := r.s.ContestLog(ctx, round.Code)
+			if err != nil {
+				return fmt.Errorf("the log of round %s: %w", round.Code, err)
+			}
+			lines, err := restore.ReadLines(raw)
+			if err == nil {
+				err = fn(round.Code, lines)
+			}
+			if err != nil {
+				return fmt.Errorf("the log of round %s: %w", round.Code, err)
+			}
+		}
+		before = page.Next
+	}
+	return nil
 }

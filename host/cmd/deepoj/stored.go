@@ -11,8 +11,10 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/command"
 	"deepoj/host/problem"
+	"deepoj/host/restore"
 	"deepoj/host/roles"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // checkup is what fsck found.
@@ -165,6 +167,19 @@ func audit(ctx context.Context, c *command.Call, o office) error {
 	if err != nil {
 		return err
 	}
+	otherwise := int64(0)
+	err = o.EachLog(ctx, func(round string, lines []restore.Line) error {
+		found, err := recounted(lines, nil)
+		if len(found) > 0 {
+			otherwise++
+			c.Warn("round %s, counted anew: %s %s", round, found[0].Object, found[0].Problem)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows = append(rows, jobs.AuditRow{Name: "contest_counted_otherwise", Count: otherwise})
 	counts := map[string]int64{}
 	broken := int64(0)
 	var t command.Table
