@@ -143,6 +143,13 @@ setter  GET    /api/v1/problems/:slug/checker-messages
 setter  POST   /api/v1/problems/:slug/checker-messages
 guest   GET    /rounds/:round /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board /api/v1/rounds/:round/entries
 guest   GET    /spaces/:space/rounds /spaces/:space/participants /rounds/:round/staff
+setter  GET    /contests/import
+setter  POST   /contests/import /api/v1/contests
+guest   GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources
+guest   POST   /clics/:version/contests/:round/clarifications /clics/:version/contests/:round/awards
+guest   PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
+guest   PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
+guest   DELETE /clics/:version/contests/:round/awards/:id
 guest   POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
 guest   POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
 guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/problems /rounds/:round/problems/:slug/remove

@@ -89,7 +89,12 @@ staff      POST   /rounds/:round/clarifications/:code/close /api/v1/rounds/:roun
 contestant GET    /clics/:version/contests/:round /clics/:version/contests/:round/state /clics/:version/contests/:round/access
 contestant GET    /clics/:version/contests/:round/account /clics/:version/contests/:round/scoreboard /clics/:version/contests/:round/event-feed
 contestant GET    /clics/:version/contests/:round/:type /clics/:version/contests/:round/:type/:id
-contestant POST   /clics/:version/contests/:round/submissions
+contestant POST   /clics/:version/contests/:round/submissions /clics/:version/contests/:round/clarifications
+staff      POST   /clics/:version/contests/:round/awards
+staff      PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
+staff      PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
+staff      DELETE /clics/:version/contests/:round/awards/:id
+staff      GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources
 staff      GET    /clics/:version/contests/:round/submissions/:id/files
 setter     GET    /rounds/:round/staff
 setter     POST   /rounds/:round/problems /rounds/:round/problems/:slug/remove
@@ -173,8 +178,11 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			if strings.Contains(path, ":round") || strings.Contains(path, ":code") {
 				removed = s.roundIn(here, "hers")
 			}
+			if strings.Contains(path, "awards/:id") {
+				s.must(s.store.Rounds.PutAward(ctx, "hers", judge.RoundAward{Code: strconv.FormatInt(link.ID, 10), Citation: "Best", Participants: []string{}}, "prof"))
+			}
 			number := ""
-			if strings.HasSuffix(path, "submissions/:id/files") {
+			if strings.HasPrefix(path, "/clics") && strings.Contains(path, "submissions/:id") {
 				number = s.firstIn("hers")
 			}
 			question := ""

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,11 +60,8 @@ func (a *asked) set(name, value string) *judge.FieldError {
 	case "step":
 		a.Preview = value != "import"
 	case "preview":
-		switch value {
-		case "true":
-			a.Preview = true
-		case "false", "":
-		default:
+		on, err := strconv.ParseBool(value)
+		if a.Preview = on; err != nil {
 			return site.WrongField(name, site.ReasonInvalid, "The field has to be true or false, not %q.", site.Shorten(value))
 		}
 	default:
@@ -84,17 +82,17 @@ func (s *Room) read(c *fiber.Ctx) (a *asked, err error) {
 	if size := c.Request().Header.ContentLength(); size > maxPackage+1<<20 {
 		return a, tooLarge()
 	}
+	var wrong site.WrongFields
+	for name, value := range c.Queries() {
+		wrong.Add(a.set(name, value))
+	}
+	if err := wrong.Err(); err != nil {
+		return a, err
+	}
 	body := c.Context().RequestBodyStream()
 	kind, params, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	switch {
 	case kind == "application/zip" || kind == "application/octet-stream":
-		var wrong site.WrongFields
-		for name, value := range c.Queries() {
-			wrong.Add(a.set(name, value))
-		}
-		if err := wrong.Err(); err != nil {
-			return a, err
-		}
 		return a, s.take(c, a, body)
 	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
 		return a, s.readForm(c, a, multipart.NewReader(body, params["boundary"]))

@@ -200,6 +200,11 @@ func (s *Room) clarify(c *fiber.Ctx) error {
 		in.Teams = append(in.Teams, *in.Team)
 	}
 	put := c.Method() == fiber.MethodPut
+	if put {
+		if err := staffOnly(a); err != nil {
+			return err
+		}
+	}
 	v := judge.Clarification{By: site.ViewerOf(c).Name, Teams: unique(in.Teams), Groups: unique(in.Groups)}
 	switch {
 	case put && (in.ID == nil || *in.ID != c.Params("id")):
@@ -217,7 +222,7 @@ func (s *Room) clarify(c *fiber.Ctx) error {
 		return badRequest("text has up to %d bytes, and is not empty.", judge.MaxClarification)
 	}
 	v.Text = *in.Text
-	participant, err := s.speaks(c, a, in, put)
+	participant, err := s.speaks(c, a, in)
 	if err != nil {
 		return err
 	}
@@ -246,7 +251,7 @@ func (s *Room) clarify(c *fiber.Ctx) error {
 
 // speaks finds out who says something: a participant by its number, or, where that is 0, the jury. What they may not say is
 // refused.
-func (s *Room) speaks(c *fiber.Ctx, a asker, in asked, put bool) (int64, error) {
+func (s *Room) speaks(c *fiber.Ctx, a asker, in asked) (int64, error) {
 	if a.view == standings.Staff {
 		switch {
 		case in.From == nil:
@@ -264,8 +269,6 @@ func (s *Room) speaks(c *fiber.Ctx, a asker, in asked, put bool) (int64, error) 
 		return who.ID, nil
 	}
 	switch {
-	case put:
-		return 0, staffOnly(a)
 	case a.view != standings.Teams || a.status != judge.ParticipantActive:
 		return 0, site.Refuse(fiber.StatusForbidden, "forbidden", "Only teams of the contest ask, and only its jury answers.", "")
 	case in.From != nil && *in.From != a.code:
@@ -312,6 +315,8 @@ func (s *Room) award(c *fiber.Ctx) error {
 		return badRequest("The server gives the id. Use PUT on the address of the award.")
 	case !post && in.ID != nil && *in.ID != v.Code:
 		return site.Refuse(fiber.StatusConflict, "other_id", "The id in the body is another one than in the address.", "")
+	case c.Method() == fiber.MethodPatch && in.Citation == nil && in.Teams == nil:
+		return badRequest("Send citation or team_ids.")
 	case c.Method() == fiber.MethodPatch:
 		if v, err = s.awardOf(c, a); err != nil {
 			return err
