@@ -294,6 +294,15 @@ func (s *Site) ProblemLent(ctx context.Context, problem, viewer string, prepares
 	return lent, nil
 }
 
+// HandsInAs reports whether somebody hands in as a participant.
+func (s *Site) HandsInAs(ctx context.Context, participant int64, user string) (bool, error) {
+	mate, err := s.q.ParticipantMate(ctx, s.main, dbsqlc.ParticipantMateParams{Participant: participant, UserName: user})
+	if err != nil {
+		return false, fmt.Errorf("look up whether %s is in participant %d: %w", user, participant, err)
+	}
+	return mate, nil
+}
+
 // HideProblem says whether only setters see a problem, and members of a space that
 // is open. A problem can be hidden before it is live.
 func (s *Site) HideProblem(ctx context.Context, slug string, hidden bool, by string) error {

@@ -20,6 +20,7 @@ type Filter struct {
 	Author, Problem, Language string
 	Verdict                   judge.Verdict // of the live result
 	Space                     int64         // id of the space that they were handed in to
+	Round, Participant        int64         // ids of the round, and of who handed them in there
 	Before                    int64         // only job ids below this: the cursor
 	Limit                     int           // 1 to 200; 0 = 50
 }
@@ -49,6 +50,8 @@ type jobRow struct {
 	Space                                            string
 	SpaceID                                          int64
 	Unofficial                                       bool
+	Participant                                      int64
+	Team, Round                                      string
 }
 
 // standing runs a statement that returns rows of jobs, and makes of each what its kind is to people.
@@ -110,7 +113,7 @@ func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
 	found, err := standing(ctx, r.s, planned{r.s.main}, "StandingSubmissions", pg.Args{
 		"whole": r.whole, "before": orMax(f.Before), "author": f.Author, "problem": f.Problem, "language": f.Language, "verdict": string(f.Verdict),
-		"space_id": f.Space, "max": pg.Bounded(f.Limit),
+		"space_id": f.Space, "round_id": f.Round, "participant": f.Participant, "max": pg.Bounded(f.Limit),
 	}, submission)
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
@@ -119,8 +122,12 @@ func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, 
 }
 
 func submission(v jobRow, j judge.Job) (judge.Submission, error) {
+	if v.Participant != 0 {
+		j.Author = v.Author // whose turn it takes tells nobody anything
+	}
 	sub := judge.Submission{
 		Job: j, Problem: v.Problem, Title: v.Title, Language: v.Language, Told: v.Told, Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
+		Participant: v.Participant, Team: v.Team, Round: v.Round,
 	}
 	if sub.Result != nil {
 		sub.Result.NamePartial() // groups of older results say AC

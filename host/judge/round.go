@@ -63,7 +63,7 @@ type RoundRemoved struct {
 type RoundProblem struct {
 	Problem string // its short name
 	Version string // which is judged whatever becomes of the problem; "" = the live one
-	Title   string // of the live version
+	Title   string // of that version
 	Label   string // such as A
 	Points  *float64
 	RGB     string     // of its balloon, such as #ff0000; "" = none

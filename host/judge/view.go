@@ -6,14 +6,17 @@ import "time"
 type Submission struct {
 	Job
 
-	Problem    string // short name
-	Title      string // the problem's title
-	Language   string
-	Sources    []Source
-	Space      string // short name of the space that it was handed in to; "" = none
-	SpaceID    int64  // of that space, also when it is gone; 0 = none
-	Unofficial bool   // of somebody who prepares the space, or of kind draft
-	Version    string // of kind draft: the version of the problem that it was handed in to
+	Problem     string // short name
+	Title       string // the problem's title
+	Language    string
+	Sources     []Source
+	Space       string // short name of the space that it was handed in to; "" = none
+	SpaceID     int64  // of that space, also when it is gone; 0 = none
+	Unofficial  bool   // of somebody who prepares the space, or of kind draft
+	Round       string // short name of the round that it was handed in to; "" = none
+	Participant int64  // who handed it in there; 0 = nobody who takes part
+	Team        string // what that is called
+	Version     string // of kind draft: the version of the problem that it was handed in to
 
 	Told CheckerMessages // who reads what the problem's checkers say
 }

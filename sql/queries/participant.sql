@@ -75,3 +75,7 @@ WITH gone AS (
   DELETE FROM participants p WHERE p.space_id = @space_id AND p.code = @code
     AND NOT EXISTS (SELECT 1 FROM job_payloads j WHERE j.participant_id = p.id) RETURNING p.code)
 SELECT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = @space_id AND p.code = @code)::boolean AS found, EXISTS (SELECT 1 FROM gone)::boolean AS done;
+
+-- name: ParticipantMate :one
+-- Whether somebody hands in as a participant.
+SELECT EXISTS (SELECT 1 FROM participant_members m WHERE m.participant_id = @participant AND m.user_name = @user_name AND m.role = 'contestant')::boolean AS mate;

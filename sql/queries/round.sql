@@ -46,7 +46,8 @@ INSERT INTO round_changes (space_id, round_id, kind, object) VALUES (@space_id, 
 
 -- name: RoundProblemList :many
 SELECT p.problem, p.version, p.label, p.points, p.rgb, p.color, p.paused_at, v.title
-FROM round_problems p JOIN problems a ON a.slug = p.problem JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
+FROM round_problems p JOIN problems a ON a.slug = p.problem
+JOIN problem_versions v ON v.slug = a.slug AND v.version = coalesce(nullif(p.version, ''), a.version)
 WHERE p.round_id = @round_id ORDER BY p.place, p.problem;
 
 -- name: RoundProblemGone :exec
@@ -123,3 +124,10 @@ SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHE
   (SELECT count(*) FROM clarifications q WHERE q.round_id = @round_id AND q.participant_id IS NOT NULL AND q.closed_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM clarifications a WHERE a.reply_to = q.id)) AS questions
 FROM counted c;
+
+-- name: RoundTries :many
+-- What a participant has handed in to a round, by problem.
+SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC'), false)::boolean AS solved,
+  coalesce(max(j.score), 0)::float8 AS score
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id
+WHERE p.round_id = @round_id AND p.participant_id = @participant AND p.problem IS NOT NULL AND j.kind = 'submission' GROUP BY p.problem;

@@ -85,6 +85,26 @@ type Entry struct {
 	Entered     bool // it takes part in the round
 }
 
+// Tries is what a participant has handed in to a problem of a round.
+type Tries struct {
+	Tries, Waiting int // all of them, and those without a verdict
+	Solved         bool
+	Score          float64 // the best
+}
+
+// Tries returns what a participant has handed in to a round, by problem.
+func (s *Store) Tries(ctx context.Context, round, participant int64) (map[string]Tries, error) {
+	found, err := s.q.RoundTries(ctx, s.db.Main, dbsqlc.RoundTriesParams{RoundID: &round, Participant: &participant})
+	if err != nil {
+		return nil, fmt.Errorf("list what participant %d has handed in: %w", participant, err)
+	}
+	out := map[string]Tries{}
+	for _, v := range found {
+		out[v.Problem] = Tries{int(v.Tries), int(v.Waiting), v.Solved, v.Score}
+	}
+	return out, nil
+}
+
 // Entry returns as whom somebody hands in to a round, or ErrNotFound if they are no participant of its space.
 func (s *Store) Entry(ctx context.Context, round int64, user string) (Entry, error) {
 	v, err := s.q.EntryOf(ctx, s.db.Main, dbsqlc.EntryOfParams{RoundID: round, UserName: user})

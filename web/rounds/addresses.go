@@ -41,6 +41,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /spaces/:space/rounds", For: site.Guest, By: s.createForm},
 		{Route: "GET /rounds/:round/teams/:code", For: site.Guest, By: s.teamPage},
 		{Route: "GET /rounds/:round/results", For: site.Guest, By: s.resultsPage},
+		{Route: "GET /rounds/:round/problems", For: site.Guest, By: s.deskPage},
 		{Route: "GET /rounds/:round/resolver", For: site.Guest, By: s.resolverPage},
 		{Route: "GET /rounds/:round/certificates/:code", For: site.Guest, By: s.certificate},
 		{Route: "GET /rounds/:round/board.csv", For: site.Guest, By: s.export("text/csv; charset=utf-8", ".csv", asCSV)},

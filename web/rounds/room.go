@@ -3,6 +3,7 @@
 //	addresses.go     what the room answers to
 //	board.go         standings
 //	clarify.go       questions and answers
+//	desk.go          the page from which somebody takes part
 //	differences.go   what changes on a board
 //	explain.go       why a row is where it is, and who gets what
 //	export.go        standings as files

@@ -208,6 +208,11 @@ func (s *Site) SeesSubmission(ctx context.Context, v Viewer, sub *judge.Submissi
 	if v.MaySee(sub.Author) || sub.SpaceID == 0 {
 		return v.MaySee(sub.Author), nil
 	}
+	if sub.Participant != 0 && v.Known() {
+		if mate, err := s.Store.HandsInAs(ctx, sub.Participant, v.Name); err != nil || mate {
+			return mate, err
+		}
+	}
 	role, err := s.Store.SpaceRole(ctx, sub.SpaceID, v.Name)
 	return err == nil && v.SpaceRole(role) == judge.SpaceStaff, err
 }

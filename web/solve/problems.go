@@ -2,6 +2,7 @@ package solve
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -23,6 +24,8 @@ type ProblemView struct {
 	statement.View
 
 	Space    *site.SpaceView // that it is shown in; nil = none
+	Round    *judge.Round    // likewise
+	Label    string          // of the problem in the round
 	At       string          // address of the page
 	Closed   bool            // that takes no more submissions of the viewer
 	Draft    *Draft          // the version that is looked at before contestants see it; nil = the live one
@@ -43,6 +46,17 @@ type ProblemView struct {
 	Own      []template.HTML // the viewer's newest submissions, here
 	AllOwn   string          // address of all of them
 	Follow   bool            // one of them is not judged yet
+}
+
+// Where is what takes no more submissions where the page is closed.
+func (v *ProblemView) Where() string {
+	switch {
+	case v.Round != nil:
+		return v.Round.Title
+	case v.Space != nil:
+		return v.Space.Title
+	}
+	return ""
 }
 
 // Draft is what the page of a problem shows of a version that is looked at before contestants see it.
@@ -109,6 +123,9 @@ func (view *ProblemView) Show(sources []judge.Source) {
 }
 
 func (s *Room) problemView(c *fiber.Ctx) (*ProblemView, error) {
+	if c.Params("round") != "" {
+		return s.viewInRound(c)
+	}
 	problem, space, err := s.problemHere(c)
 	if err != nil {
 		return nil, err
@@ -121,20 +138,21 @@ func (s *Room) problemView(c *fiber.Ctx) (*ProblemView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return view, s.addOwn(c, view, space)
-}
-
-// ownShown is how many of the viewer's submissions the page of a problem lists.
-const ownShown = 10
-
-// addOwn adds the viewer's newest submissions to the problem, in a space those to it.
-func (s *Room) addOwn(c *fiber.Ctx, view *ProblemView, space *judge.Space) error {
 	v := site.ViewerOf(c)
 	f := sql.Filter{Author: v.Name, Problem: view.Problem.Slug, Limit: ownShown}
 	view.AllOwn = "/submissions?" + url.Values{"problem": {view.Problem.Slug}, "author": {v.Name}}.Encode()
 	if space != nil {
 		f.Space, view.AllOwn = space.ID, site.SpaceURL(space.Slug)+view.AllOwn
 	}
+	return view, s.addOwn(c, view, f)
+}
+
+// ownShown is how many of the viewer's submissions the page of a problem lists.
+const ownShown = 10
+
+// addOwn adds the viewer's newest submissions, which f chooses.
+func (s *Room) addOwn(c *fiber.Ctx, view *ProblemView, f sql.Filter) error {
+	v := site.ViewerOf(c)
 	rows, err := s.Store.For(v.Staff()).Submissions(c.UserContext(), f)
 	if err != nil {
 		return fmt.Errorf("list own submissions: %w", err)
@@ -191,8 +209,8 @@ func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
 	if err != nil {
 		return fmt.Errorf("look up a submission to edit: %w", err)
 	}
-	if !site.ViewerOf(c).MaySee(sub.Author) {
-		return sql.ErrNotFound
+	if seen, err := s.SeesSubmission(c.UserContext(), site.ViewerOf(c), sub); err != nil || !seen {
+		return errors.Join(err, sql.ErrNotFound)
 	}
 	view.Language = sub.Language
 	view.Show(sub.Sources)
@@ -208,6 +226,13 @@ func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
 
 // problemHere returns the problem that the address names, and the space that it is in, if it names one.
 func (s *Room) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
+	if c.Params("round") != "" {
+		d, err := s.roundDesk(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.problem, d.space, nil
+	}
 	if slug := c.Params("space"); slug != "" {
 		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), slug, c.Params("slug"))
 		if err != nil {

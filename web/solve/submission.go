@@ -79,7 +79,7 @@ func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
 // ShowSubmission puts together what a page shows, from what the database holds. Problem and place may be nil.
 func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []site.Offer, v site.Viewer) *SubmissionView {
 	view := &SubmissionView{
-		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: site.ProblemURL(sub.Space, sub.Problem), LanguageName: languageName(offers, sub.Language),
+		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: problemOf(sub), LanguageName: languageName(offers, sub.Language),
 	}
 	view.Again = view.Desk + "?from=" + strconv.FormatInt(sub.JobID, 10)
 	view.Editor = editorOf(offers, sub.Language)

@@ -39,6 +39,8 @@ type SubmissionsView struct {
 	Authors    bool            // those of others are shown, too
 	Base       string          // address of the page
 	Space      *site.SpaceView // whose submissions these are; nil = of all
+	Round      *judge.Round    // likewise
+	In         *site.SpaceView // the space of the round
 	Rows       []template.HTML
 	Unfinished bool
 	Older      string // address of the next page, "" at the end
@@ -70,6 +72,11 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 		return fmt.Errorf("list problems: %w", err)
 	}
 	view.Problems = site.Visible(site.ViewerOf(c), view.Problems)
+	if view.Round != nil {
+		if view.Problems, err = s.problemsOf(c.UserContext(), view.Round); err != nil {
+			return err
+		}
+	}
 	if view.Offers, err = s.Catalog.Languages(c.UserContext()); err != nil {
 		return err
 	}
@@ -84,6 +91,9 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 	if view.Home = "/"; view.Space != nil {
 		view.Home = view.Space.URL()
 	}
+	if view.Round != nil {
+		view.Home = site.RoundURL(view.Round.Code) + "/problems"
+	}
 	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
 	if next > 0 {
 		q := url.Values{}
@@ -95,7 +105,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 		q.Set("before", strconv.FormatInt(next, 10))
 		view.Older = view.Base + "?" + q.Encode()
 	}
-	if f.Before == 0 && view.Space == nil {
+	if f.Before == 0 && view.Space == nil && view.Round == nil {
 		if err := s.picturesOf(c.UserContext(), f, site.ViewerOf(c), &view); err != nil {
 			return err
 		}
@@ -215,10 +225,17 @@ func submissionCells(sub *judge.Submission, staff bool, called string, v site.Vi
 	var c site.Cells
 	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
 	c.Cell("", verdictText(sub, v))
-	c.Cell("", site.Link(site.ProblemURL(sub.Space, sub.Problem), sub.Title))
+	c.Cell("", site.Link(problemOf(sub), sub.Title))
 	c.Text("wide", sub.Language)
 	if staff {
-		c.Cell("", site.Person(sub.Author, called))
+		who := site.Escape(sub.Team)
+		if sub.Author != "" {
+			who = site.Person(sub.Author, called)
+		}
+		if sub.Author != "" && sub.Team != "" && sub.Team != called {
+			who += " · " + site.Escape(sub.Team)
+		}
+		c.Cell("", who)
 	}
 	used, memory := "", ""
 	if r := sub.Result; r != nil && r.Usage != (judge.Usage{}) {
@@ -228,6 +245,14 @@ func submissionCells(sub *judge.Submission, staff bool, called string, v site.Vi
 	c.Text("num wide", memory)
 	c.Cell("", v.Locale.Moment(sub.Created))
 	return c.Row()
+}
+
+// problemOf is the page of the problem of a submission, where it was handed in.
+func problemOf(sub *judge.Submission) string {
+	if sub.Round != "" {
+		return site.RoundURL(sub.Round) + "/problems/" + url.PathEscape(sub.Problem)
+	}
+	return site.ProblemURL(sub.Space, sub.Problem)
 }
 
 // ownCells is a submission in the list of those that the viewer has handed in to a problem.

@@ -15,7 +15,7 @@ import (
 // FormProgram reads the form of a problem's page. Files go before texts. Of several
 // files or texts each has its name, and a text that is empty is not meant.
 func FormProgram(c *fiber.Ctx) (Program, error) {
-	in := Program{Problem: c.Params("slug"), Space: c.Params("space"), Language: c.FormValue("language"), Key: c.FormValue("key"), Fields: formFields}
+	in := Program{Problem: c.Params("slug"), Space: c.Params("space"), Round: c.Params("round"), Language: c.FormValue("language"), Key: c.FormValue("key"), Fields: formFields}
 	files, err := formFiles(c)
 	if err != nil {
 		return in, err

@@ -192,6 +192,23 @@ func (q *Queries) ParticipantList(ctx context.Context, db DBTX, arg ParticipantL
 	return items, nil
 }
 
+const participantMate = `-- name: ParticipantMate :one
+SELECT EXISTS (SELECT 1 FROM participant_members m WHERE m.participant_id = $1 AND m.user_name = $2 AND m.role = 'contestant')::boolean AS mate
+`
+
+type ParticipantMateParams struct {
+	Participant int64
+	UserName    string
+}
+
+// Whether somebody hands in as a participant.
+func (q *Queries) ParticipantMate(ctx context.Context, db DBTX, arg ParticipantMateParams) (bool, error) {
+	row := db.QueryRow(ctx, participantMate, arg.Participant, arg.UserName)
+	var mate bool
+	err := row.Scan(&mate)
+	return mate, err
+}
+
 const participantRemove = `-- name: ParticipantRemove :one
 WITH gone AS (
   DELETE FROM participants p WHERE p.space_id = $1 AND p.code = $2

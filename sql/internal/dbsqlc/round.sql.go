@@ -511,7 +511,8 @@ func (q *Queries) RoundProblemGone(ctx context.Context, db DBTX, arg RoundProble
 
 const roundProblemList = `-- name: RoundProblemList :many
 SELECT p.problem, p.version, p.label, p.points, p.rgb, p.color, p.paused_at, v.title
-FROM round_problems p JOIN problems a ON a.slug = p.problem JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
+FROM round_problems p JOIN problems a ON a.slug = p.problem
+JOIN problem_versions v ON v.slug = a.slug AND v.version = coalesce(nullif(p.version, ''), a.version)
 WHERE p.round_id = $1 ORDER BY p.place, p.problem
 `
 
@@ -694,6 +695,53 @@ type RoundRemovedUndoParams struct {
 func (q *Queries) RoundRemovedUndo(ctx context.Context, db DBTX, arg RoundRemovedUndoParams) error {
 	_, err := db.Exec(ctx, roundRemovedUndo, arg.UndoneAt, arg.ID, arg.RoundID)
 	return err
+}
+
+const roundTries = `-- name: RoundTries :many
+SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC'), false)::boolean AS solved,
+  coalesce(max(j.score), 0)::float8 AS score
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id
+WHERE p.round_id = $1 AND p.participant_id = $2 AND p.problem IS NOT NULL AND j.kind = 'submission' GROUP BY p.problem
+`
+
+type RoundTriesParams struct {
+	RoundID     *int64
+	Participant *int64
+}
+
+type RoundTriesRow struct {
+	Problem string
+	Tries   int64
+	Waiting int64
+	Solved  bool
+	Score   float64
+}
+
+// What a participant has handed in to a round, by problem.
+func (q *Queries) RoundTries(ctx context.Context, db DBTX, arg RoundTriesParams) ([]RoundTriesRow, error) {
+	rows, err := db.Query(ctx, roundTries, arg.RoundID, arg.Participant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RoundTriesRow
+	for rows.Next() {
+		var i RoundTriesRow
+		if err := rows.Scan(
+			&i.Problem,
+			&i.Tries,
+			&i.Waiting,
+			&i.Solved,
+			&i.Score,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const roundUnsettled = `-- name: RoundUnsettled :one

@@ -1,0 +1,136 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/contest"
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+	"deepoj/sql/rounds"
+	"deepoj/web/site"
+)
+
+// desk is a problem of a round as somebody sees it who takes part in it.
+type desk struct {
+	round    *judge.Round
+	space    *judge.Space
+	problem  *judge.Problem // as the version is by which the round judges
+	label    string
+	entry    rounds.Entry // of who looks; zero = takes no part
+	prepares bool         // who looks prepares the round
+}
+
+// roundDesk returns the problem of a round that the address names, once the round has begun, or for those who prepare it. A problem
+// that is not open to all is for members of the space alone.
+func (s *Room) roundDesk(c *fiber.Ctx) (d desk, err error) {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	if d.round, d.space, err = s.RoundCalled(c, c.Params("round"), people.SeeSpace); err != nil {
+		return d, err
+	}
+	role := v.SpaceRole(d.space.Role)
+	if d.prepares = people.Prepares(role); !d.prepares && contest.ClockOf(d.round).Started(d.round.Now) == nil {
+		return d, roundFault(&judge.RoundError{Refusal: judge.RoundNotOpen}, place{round: d.round, space: d.space})
+	}
+	if v.Known() {
+		if d.entry, err = s.Config.Rounds.Entry(ctx, d.round.ID, v.Name); err != nil && !errors.Is(err, sql.ErrNotFound) {
+			return d, err
+		}
+	}
+	slug := c.Params("slug")
+	unknown := site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q.", "", site.Shorten(slug))
+	list, err := s.Config.Rounds.Problems(ctx, d.round.ID)
+	if err != nil {
+		return d, err
+	}
+	i := slices.IndexFunc(list, func(p judge.RoundProblem) bool { return p.Problem == slug })
+	if i < 0 {
+		return d, unknown
+	}
+	live, err := s.Store.Problem(ctx, slug)
+	if err != nil {
+		return d, err
+	}
+	if live.Hidden && !d.prepares && !v.Setter() && role == "" && !d.entry.Entered {
+		return d, unknown
+	}
+	d.problem, d.label = live, list[i].Label
+	if pinned := list[i].Version; pinned != "" && pinned != live.Version {
+		if d.problem, err = s.Store.LabelledVersion(ctx, slug, pinned); err != nil {
+			return d, err
+		}
+		d.problem.Hidden = live.Hidden
+	}
+	d.problem.Tags, d.problem.Difficulty = nil, 0 // they would give something away
+	return d, nil
+}
+
+// problemsOf are the problems of a round, as a filter names them, once it has begun.
+func (s *Room) problemsOf(ctx context.Context, r *judge.Round) (out []judge.Problem, err error) {
+	if contest.ClockOf(r).Started(r.Now) == nil {
+		return nil, nil
+	}
+	list, err := s.Config.Rounds.Problems(ctx, r.ID)
+	for _, p := range list {
+		out = append(out, judge.Problem{Slug: p.Problem, Title: p.Label + ". " + p.Title})
+	}
+	return out, err
+}
+
+// deskURL is the page of a problem of a round.
+func deskURL(round, slug string) string {
+	return site.RoundURL(round) + "/problems/" + url.PathEscape(slug)
+}
+
+// viewInRound is the page of a problem of a round, with what the viewer's team has handed in.
+func (s *Room) viewInRound(c *fiber.Ctx) (*ProblemView, error) {
+	d, err := s.roundDesk(c)
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.ViewProblem(c, d.problem, d.space, deskURL(d.round.Code, d.problem.Slug), site.ProblemURL("", d.problem.Slug)+"/files")
+	if err != nil {
+		return nil, err
+	}
+	view.Space, view.Round, view.Label = nil, d.round, d.label
+	view.Closed = !d.prepares && !d.round.Practice && contest.ClockOf(d.round).Ended(d.round.Now) != nil
+	view.AllOwn = site.RoundURL(d.round.Code) + "/submissions?problem=" + url.QueryEscape(d.problem.Slug)
+	f := sql.Filter{Round: d.round.ID, Participant: d.entry.Participant, Problem: d.problem.Slug, Limit: ownShown}
+	if f.Participant == 0 {
+		f.Author = site.ViewerOf(c).Name
+	}
+	return view, s.addOwn(c, view, f)
+}
+
+// roundSubmissionsPage handles GET /rounds/:round/submissions: those of all participants for those who run the round, and those of
+// their own team for others.
+func (s *Room) roundSubmissionsPage(c *fiber.Ctx) error {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	r, space, err := s.RoundCalled(c, c.Params("round"), people.SeeSpace)
+	if err != nil {
+		return err
+	}
+	f, err := site.ReadFilter(c)
+	if err != nil {
+		return err
+	}
+	f.Round = r.ID
+	all := v.May(people.ManageSpace, space)
+	if !all {
+		e, err := s.Config.Rounds.Entry(ctx, r.ID, v.Name)
+		if err != nil && !errors.Is(err, sql.ErrNotFound) {
+			return err
+		}
+		if f.Participant = e.Participant; f.Participant == 0 {
+			if f, err = site.OwnOnly(v, f); err != nil {
+				return err
+			}
+		}
+	}
+	return s.ShowSubmissions(c, f, SubmissionsView{Base: site.RoundURL(r.Code) + "/submissions", Authors: true, Round: r, In: new(site.ViewSpace(space, v))})
+}
