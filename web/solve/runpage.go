@@ -42,7 +42,7 @@ type runTestView struct {
 
 // runForm handles POST /problems/:slug/runs: the program of the form on its own input, or on the samples.
 func (s *Room) runForm(c *fiber.Ctx) error {
-	given, err := FormProgram(c)
+	given, err := s.formProgram(c)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,16 @@ func FormProgram(c *fiber.Ctx) (Program, error) {
 	return in, nil
 }
 
+// formProgram is FormProgram of a page that whoever sends it may see.
+func (s *Room) formProgram(c *fiber.Ctx) (Program, error) {
+	if c.Params("round") != "" {
+		if _, err := s.roundDesk(c); err != nil {
+			return Program{}, err
+		}
+	}
+	return FormProgram(c)
+}
+
 // formFiles reads the files of a form. A browser sends an empty one where none was chosen.
 func formFiles(c *fiber.Ctx) (files []judge.Source, err error) {
 	form, err := c.MultipartForm()
@@ -66,7 +76,7 @@ func formFiles(c *fiber.Ctx) (files []judge.Source, err error) {
 // submitForm handles POST /problems/:slug, and the same in a space. The submission and its queue row are
 // committed before the answer, so the redirect is a promise.
 func (s *Room) submitForm(c *fiber.Ctx) error {
-	in, err := FormProgram(c)
+	in, err := s.formProgram(c)
 	if err != nil {
 		return err
 	}
