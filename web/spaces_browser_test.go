@@ -50,7 +50,7 @@ func (s *stage) spaceScene() map[string]string {
 	s.space("a-course-with-a-long-name", func(v *judge.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
 	s.roundScene(v)
 	return map[string]string{
-		"round": "/rounds/night?fav=t2,t3", "round-search": "/rounds/night?q=fox&at=3:00", "round-projector": "/rounds/night?style=projector", "round-team": "/rounds/night/teams/t0", "round-results": "/rounds/night/results?view=staff", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
+		"round": "/rounds/night?fav=t2,t3", "round-search": "/rounds/night?q=fox&at=3:00", "round-projector": "/rounds/night?style=projector", "round-team": "/rounds/night/teams/t0", "round-results": "/rounds/night/results?view=staff", "round-desk": "/rounds/night/problems", "round-problem": "/rounds/night/problems/stairs", "round-submissions": "/rounds/night/submissions", "round-resolver": "/rounds/night/resolver", "contest-import": "/contests/import?space=final", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
 		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings", "space-rounds": "/spaces/final/rounds", "space-teams": "/spaces/final/participants", "round-staff": "/rounds/night/staff", "round-clarifications": "/rounds/night/clarifications",
 	}
 }

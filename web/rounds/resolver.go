@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -38,6 +39,9 @@ func (s *Room) steps(c *fiber.Ctx, r *judge.Round) (out []stepJSON, err error) {
 	err = s.standings.Look(c.UserContext(), r.ID, standings.Staff, func(v *standings.Standings) {
 		given := map[int64][]string{}
 		for _, a := range v.State.Awards() {
+			if strings.HasPrefix(a.ID, manyRanks) {
+				continue // the step says it
+			}
 			for _, id := range a.Participants {
 				given[id] = append(given[id], a.Citation)
 			}
