@@ -24,6 +24,7 @@
 //	board.go    what is shown
 //	explain.go  why a row is where it is
 //	awards.go   who gets what
+//	recount.go  all of it once more, in the most obvious way
 //	resolve.go  the order in which a frozen board is opened
 package contest
 

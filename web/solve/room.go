@@ -3,6 +3,7 @@
 //
 //	addresses.go    what the room answers to
 //	batch.go        many submissions at once
+//	desk.go         a problem of a round, as a team sees it
 //	difference.go   where an output differs from a right answer
 //	pictures.go     pictures of figures
 //	profile.go      what somebody has solved

@@ -11,7 +11,9 @@
 //	submissions.go    what became of them, and the problems of a server
 //	server.go         workers, languages and jobs of a server
 //	space.go          courses and contests
-//	contest.go        rounds, and contest packages
+//	contest.go        rounds
+//	contest_package.go contest packages: written, checked, brought to a server, handed in again
+//	contest_recount.go boards, counted anew
 //	office.go         where staff work
 //	office_database.go the database itself
 //	office_server.go  a server
@@ -122,7 +124,7 @@ func program() *command.Program {
 		{Name: "space problem add", Args: "SPACE PROBLEM", Make: addSpaceProblem, Summary: "Add a problem to a space, or give it another place and points."},
 		{Name: "space problem remove", Args: "SPACE PROBLEM", Make: onServer(removeSpaceProblem), Summary: "Take a problem out of a space."},
 
-		{Name: "contest", Summary: "Run rounds, have results stand, and write and check contest packages."},
+		{Name: "contest", Summary: "Run rounds, have results stand and recounted, and write, check, import and replay contest packages."},
 		{Name: "contest list", Make: listContests, Summary: "List the rounds that you may see, newest first."},
 		{Name: "contest show", Args: "ROUND", Make: onServer(showContest), Summary: "Say where a round stands."},
 		{Name: "contest start", Args: "ROUND", Make: actOnContest("has begun", (*client.Client).PostRoundStart), Summary: "Have a round begin now."},
