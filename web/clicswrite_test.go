@@ -128,9 +128,15 @@ func TestClarificationsAndAwardsComeByTheContestAPI(t *testing.T) {
 		body   string
 		status int
 	}{
-		{ann, "", `{"text": "x", "to_team_ids": ["blue"]}`, 403}, {ann, "", `{"text": "x", "from_team_id": "blue"}`, 403}, {ann, "", `{"text": " "}`, 400},
-		{ann, "", `{"text": "x", "time": "2026-01-01T09:00:00Z"}`, 403}, {ann, "", `{"text": "x", "problem_id": "lift"}`, 400}, {carl, "", `{"text": "x"}`, 403},
-		{prof, "", `{"text": "x", "to_team_ids": ["green"]}`, 400}, {prof, "", `{"text": "x", "reply_to_id": "nosuch"}`, 400}, {prof, "", `{"text": "x", "id": "y"}`, 400},
+		{ann, "", `{"text": "x", "to_team_ids": ["blue"]}`, 403},
+		{ann, "", `{"text": "x", "from_team_id": "blue"}`, 403},
+		{ann, "", `{"text": " "}`, 400},
+		{ann, "", `{"text": "x", "time": "2026-01-01T09:00:00Z"}`, 403},
+		{ann, "", `{"text": "x", "problem_id": "lift"}`, 400},
+		{carl, "", `{"text": "x"}`, 403},
+		{prof, "", `{"text": "x", "to_team_ids": ["green"]}`, 400},
+		{prof, "", `{"text": "x", "reply_to_id": "nosuch"}`, 400},
+		{prof, "", `{"text": "x", "id": "y"}`, 400},
 		{prof, "", `{"text": "x", "from_team_id": "green"}`, 400},
 	} {
 		tt.who.sends("POST", "/clarifications", tt.body, tt.status)
@@ -153,10 +159,16 @@ func TestClarificationsAndAwardsComeByTheContestAPI(t *testing.T) {
 		body         string
 		status       int
 	}{
-		{ann, "POST", "/awards", `{"citation": "x", "team_ids": []}`, 403}, {prof, "POST", "/awards", `{"citation": "x"}`, 400}, {prof, "POST", "/awards", `{"id": "x", "citation": "x", "team_ids": []}`, 400},
-		{prof, "PUT", "/awards/winner", `{"id": "winner", "citation": "x", "team_ids": []}`, 403}, {prof, "PUT", "/awards/first-to-solve-aplusb", `{"citation": "x", "team_ids": []}`, 403},
-		{prof, "PUT", "/awards/x", `{"id": "y", "citation": "x", "team_ids": []}`, 409}, {prof, "PUT", "/awards/x", `{"citation": "x", "team_ids": ["green"]}`, 400},
-		{prof, "PATCH", "/awards/nosuch", `{"citation": "x"}`, 404}, {prof, "DELETE", "/awards/nosuch", ``, 404}, {bob, "DELETE", "/awards/" + id, ``, 403},
+		{ann, "POST", "/awards", `{"citation": "x", "team_ids": []}`, 403},
+		{prof, "POST", "/awards", `{"citation": "x"}`, 400},
+		{prof, "POST", "/awards", `{"id": "x", "citation": "x", "team_ids": []}`, 400},
+		{prof, "PUT", "/awards/winner", `{"id": "winner", "citation": "x", "team_ids": []}`, 403},
+		{prof, "PUT", "/awards/first-to-solve-aplusb", `{"citation": "x", "team_ids": []}`, 403},
+		{prof, "PUT", "/awards/x", `{"id": "y", "citation": "x", "team_ids": []}`, 409},
+		{prof, "PUT", "/awards/x", `{"citation": "x", "team_ids": ["green"]}`, 400},
+		{prof, "PATCH", "/awards/nosuch", `{"citation": "x"}`, 404},
+		{prof, "DELETE", "/awards/nosuch", ``, 404},
+		{bob, "DELETE", "/awards/" + id, ``, 403},
 	} {
 		tt.who.sends(tt.method, tt.path, tt.body, tt.status)
 	}

@@ -38,10 +38,8 @@ func (s *State) Awards() []Award {
 
 // Managed reports whether an award is the board's to give, so that nobody else gives one by that id.
 func Managed(id string) bool {
-	for _, one := range []string{"winner", "gold-medal", "silver-medal", "bronze-medal", "highest-honors", "high-honors", "honors", "honorable-mention"} {
-		if id == one {
-			return true
-		}
+	if slices.Contains([]string{"winner", "gold-medal", "silver-medal", "bronze-medal", "highest-honors", "high-honors", "honors", "honorable-mention"}, id) {
+		return true
 	}
 	for _, some := range []string{"rank-", "first-to-solve-", "group-winner-"} {
 		if strings.HasPrefix(id, some) {

@@ -51,7 +51,10 @@ func (c *Contest) Settle(known map[string]judge.Problem, may func(slug string) (
 			found = append(found, clics.Flaw{File: "problems.json", Object: p.Problem, Problem: wrong})
 			continue
 		}
-		made := unpacked(p.Problem, d)
+		made, err := unpacked(p.Problem, d)
+		if err != nil {
+			return nil, err
+		}
 		p.Make, p.Version = &made, made.Version
 	}
 	return found, nil
@@ -64,7 +67,7 @@ func same(is judge.Problem, d contest.ProblemData) bool {
 }
 
 // unpacked is a version of a problem of which there is no package: what the contest says of it, and that nothing can be judged.
-func unpacked(slug string, d contest.ProblemData) judge.Problem {
+func unpacked(slug string, d contest.ProblemData) (judge.Problem, error) {
 	p := judge.Problem{
 		Slug: slug, Title: d.Name, CPUMillis: d.CPU, MemoryMiB: d.MemoryMiB, OutputMiB: d.OutputMiB, CodeKiB: d.CodeKiB, Tests: d.Tests, MaxScore: d.MaxScore,
 		Scoring: d.MaxScore > 0, Samples: []judge.Sample{},
@@ -72,9 +75,9 @@ func unpacked(slug string, d contest.ProblemData) judge.Problem {
 	}
 	data, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // a problem is plain data
+		return judge.Problem{}, err
 	}
 	sum := sha256.Sum256(data)
 	p.Version = "sha256:" + hex.EncodeToString(sum[:])
-	return p
+	return p, nil
 }

@@ -160,9 +160,13 @@ func (s *Room) patchThaw(c *fiber.Ctx, a asker, raw json.RawMessage) error {
 	case now:
 		return s.await(c, a, func(w *clics.World) (string, json.RawMessage, error) {
 			var is clics.State
-			raw, _ := w.One(clics.TypeState, "")
-			if json.Unmarshal(raw, &is) != nil || is.Thawed == nil || *is.Thawed == nil {
+			raw, told := w.One(clics.TypeState, "")
+			if !told {
 				return "", nil, nil
+			}
+			err := json.Unmarshal(raw, &is)
+			if err != nil || is.Thawed == nil || *is.Thawed == nil {
+				return "", nil, err
 			}
 			raw, _ = w.One(clics.TypeContest, "")
 			return "", raw, nil

@@ -113,12 +113,12 @@ func (s *Room) problemAgain(c *fiber.Ctx, in Program, f site.Fault) error {
 }
 
 // Show puts files into the form.
-func (view *ProblemView) Show(sources []judge.Source) {
+func (v *ProblemView) Show(sources []judge.Source) {
 	if len(sources) > 0 {
-		view.Source = sources[0].Text
+		v.Source = sources[0].Text
 	}
 	if len(sources) > 1 {
-		view.Name, view.More = sources[0].Name, sources[1:]
+		v.Name, v.More = sources[0].Name, sources[1:]
 	}
 }
 
