@@ -189,7 +189,7 @@ func TestACallbackIsMadeUntilItIsTaken(t *testing.T) {
 }
 
 // chapters are the addresses that the guide tells of.
-var chapters = []string{site.Judge0Path, "/api/v1/runs", "/api/v1/sessions", "/api/v1/registrations", "/api/v1/password-resets", "/api/v1/account", "/api/v1/keys", "/api/v1/users", "/api/v1/webhooks", "/api/v1/spaces", "/api/v1/rounds", "/api/v1/submissions/batch", "/api/v1/audit", "/api/v1/workers", "/api/v1/languages"}
+var chapters = []string{site.Judge0Path, "/api/v1/runs", "/api/v1/sessions", "/api/v1/registrations", "/api/v1/password-resets", "/api/v1/account", "/api/v1/keys", "/api/v1/users", "/api/v1/webhooks", "/api/v1/spaces", "/api/v1/rounds", "/api/v1/contests", "/api/v1/submissions/batch", "/api/v1/audit", "/api/v1/workers", "/api/v1/languages"}
 
 func TestTheGuideNamesEveryRoute(t *testing.T) {
 	s := newStage(t)
