@@ -5,6 +5,10 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export CGO_ENABLED ?= 0
+# What the program never uses stays out of it: the HTTP/2 of net/http (its servers and clients speak 1.1; gRPC has its own) and
+# the pages on which gRPC shows its traces.
+TAGS := nethttpomithttp2,grpcnotrace
+export GOFLAGS := $(GOFLAGS) -tags=$(TAGS)
 VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 LISTEN ?= 127.0.0.1:8080
@@ -149,8 +153,8 @@ verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Chec
 
 .PHONY: verify-size
 verify-size: $(ADAPTERS) $(EDITOR) $(MATH) $(ZXCVBN) ## Check how large the program is and how soon it starts, and show what its size consists of
-	go vet -tags size ./host/cmd/deepoj
-	go test -tags size -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
+	go vet -tags size,$(TAGS) ./host/cmd/deepoj
+	go test -tags size,$(TAGS) -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
 
 .PHONY: verify-platforms
 verify-platforms: ## Check that every package compiles for other processors and systems
