@@ -27,6 +27,7 @@ import (
 
 	"deepoj/host/contest"
 	"deepoj/host/contest/clics"
+	"deepoj/host/judge"
 	"deepoj/sql/rounds"
 )
 
@@ -59,8 +60,14 @@ type reading struct {
 	ids     map[int64]string    // of submissions in the package, where it has no numbers
 }
 
-// maxFindings bounds what is said of a package.
-const maxFindings = 1000
+// Bounds of what is read.
+const (
+	maxFindings = 1000
+	// Times of what was before are told again when those of the round change: so many in all. A round that changes 40 times
+	// after 500,000 lines has as many.
+	maxRetold       = 20_000_000
+	maxParticipants = 50_000
+)
 
 func (r *reading) wrong(file, object, format string, args ...any) {
 	if len(r.found) < maxFindings {
@@ -135,6 +142,7 @@ func (r *reading) file() string {
 // checkLog refuses a log that nothing can be made of: it is folded for everybody who could look at it.
 func (r *reading) checkLog() {
 	var before time.Time
+	retold, objects := 0, map[contest.Kind]map[string]bool{contest.KindProblem: {}, contest.KindParticipant: {}}
 	for i, l := range r.out.lines {
 		switch {
 		case !slices.Contains(contest.Kinds, l.Kind):
@@ -147,6 +155,21 @@ func (r *reading) checkLog() {
 			r.wrong(r.file(), l.Object, "line %d is of %s, which is to come; is the clock of this server right?", i+1, l.At.Format(time.RFC3339))
 		}
 		before = l.At
+		if l.Kind == contest.KindRound {
+			retold += i
+		}
+		if those := objects[l.Kind]; those != nil {
+			those[l.Object] = true
+		}
+	}
+	if n := len(objects[contest.KindProblem]); n > judge.MaxRoundProblems {
+		r.wrong(r.file(), "", "there are %d problems; a round has at most %d", n, judge.MaxRoundProblems)
+	}
+	if n := len(objects[contest.KindParticipant]); n > maxParticipants {
+		r.wrong(r.file(), "", "there are %d participants; what is imported has at most %d", n, maxParticipants)
+	}
+	if retold > maxRetold {
+		r.wrong(r.file(), "", "the round changes too often for a log of %d lines: what was before may be told again %d times in all", len(r.out.lines), maxRetold)
 	}
 	if len(r.found) > 0 {
 		return

@@ -189,7 +189,11 @@ func TestAPackageThatCannotBeIsRefusedWithWhatIsWrong(t *testing.T) {
 		"a log that is none":      {restore.LogFile, "", "x", restore.LogFile + " : it cannot be read"},
 		"a log of nothing":        {restore.LogFile, "", `{"at":"2023-02-14T09:00:00Z","kind":"cake","object":"x","audience":1,"data":{}}`, restore.LogFile + " x: line 1 is of no kind"},
 		"a log for nobody":        {restore.LogFile, "", `{"at":"2023-02-14T09:00:00Z","kind":"group","object":"x","audience":0,"data":{}}`, restore.LogFile + " x: line 1 is for nobody"},
-		"a log for who is not":    {restore.LogFile, "", `{"at":"2023-02-14T09:00:00Z","kind":"group","object":"x","audience":4,"only":"eve","data":{}}`, restore.LogFile + " : line 1 of the log: \"eve\" is no participant"},
+		"a round that changes at every line": {
+			restore.LogFile, "", strings.Repeat(`{"at":"2023-02-14T09:00:00Z","kind":"round","object":"xx","audience":1,"data":{}}`+"\n", 6500),
+			restore.LogFile + " : the round changes too often",
+		},
+		"a log for who is not": {restore.LogFile, "", `{"at":"2023-02-14T09:00:00Z","kind":"group","object":"x","audience":4,"only":"eve","data":{}}`, restore.LogFile + " : line 1 of the log: \"eve\" is no participant"},
 	} {
 		p := foreign()
 		switch {

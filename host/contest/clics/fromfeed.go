@@ -2,9 +2,11 @@ package clics
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,22 +21,27 @@ var alone = map[string]string{"contest": "contest.json", "contests": "contest.js
 // OfFeed returns the package that an event feed tells of, which is all that some contests leave: what each endpoint would answer at
 // its end. It reads the feeds of all releases since 2020-03. Files that the feed names are not in it.
 func OfFeed(feed []byte) (Package, error) {
-	order := map[string][]string{}
-	objects := map[string]map[string]json.RawMessage{}
+	type object struct {
+		since int // how many objects were told before it
+		data  json.RawMessage
+	}
+	objects := map[string]map[string]object{}
+	told := 0
 	put := func(kind, id string, data json.RawMessage) {
 		if objects[kind] == nil {
-			objects[kind] = map[string]json.RawMessage{}
+			objects[kind] = map[string]object{}
 		}
-		_, known := objects[kind][id]
-		switch {
-		case data == nil || string(data) == "null":
+		if data == nil || string(data) == "null" {
 			delete(objects[kind], id)
-			order[kind] = slices.DeleteFunc(order[kind], func(other string) bool { return other == id })
 			return
-		case !known:
-			order[kind] = append(order[kind], id)
 		}
-		objects[kind][id] = data
+		is, known := objects[kind][id]
+		if !known {
+			is.since = told
+			told++
+		}
+		is.data = data
+		objects[kind][id] = is
 	}
 	n := 0
 	for line := range bytes.SplitSeq(feed, []byte("\n")) {
@@ -46,10 +53,10 @@ func OfFeed(feed []byte) (Package, error) {
 		}
 	}
 	p := Package{feedFile: feed}
-	for kind, ids := range order {
+	for kind, those := range objects {
 		list := []json.RawMessage{}
-		for _, id := range ids {
-			list = append(list, objects[kind][id])
+		for _, one := range slices.SortedFunc(maps.Values(those), func(a, b object) int { return cmp.Compare(a.since, b.since) }) {
+			list = append(list, one.data)
 		}
 		if file, one := alone[kind]; one {
 			if len(list) > 0 {

@@ -3,6 +3,7 @@ package clics_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -132,6 +133,47 @@ func TestAPackageIsTheSameBytesAndReadBack(t *testing.T) {
 	}
 	if _, err := clics.ReadPackage(bytes.NewReader(bomb.Bytes()), int64(bomb.Len())); err == nil {
 		t.Error("an archive of 300 MiB of zeros is read")
+	}
+	for name, many := range map[string]string{"objects": "{},", "values": "1,,,,,,,,,,,,,,,,"} {
+		in := write(clics.Package{"contest.json": []byte(strings.Repeat(many, 3_000_001))})
+		if _, err := clics.ReadPackage(bytes.NewReader(in), int64(len(in))); err == nil || !strings.Contains(err.Error(), "more than 3000000 objects") {
+			t.Errorf("millions of %s: %v", name, err)
+		}
+	}
+}
+
+func TestAFeedIsWhatItToldLast(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ feed, want string }{
+		"in the order of the first telling": {"a1 b1 a2", "a2 b1"},
+		"what is gone":                      {"a1 b1 a- c1", "b1 c1"},
+		"what comes again":                  {"a1 b1 a- a3", "b1 a3"},
+		"all gone":                          {"a1 a-", ""},
+		"what never was":                    {"a-", ""},
+	} {
+		var feed strings.Builder
+		for event := range strings.FieldsSeq(tt.feed) {
+			data := "null"
+			if event[1] != '-' {
+				data = fmt.Sprintf(`{"id":%q,"name":%q}`, event[:1], event)
+			}
+			fmt.Fprintf(&feed, `{"type":"groups","id":%q,"data":%s}`+"\n", event[:1], data)
+		}
+		p, err := clics.OfFeed([]byte(feed.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups []struct{ Name string }
+		if err := json.Unmarshal(p["groups.json"], &groups); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := []string{}
+		for _, g := range groups {
+			got = append(got, g.Name)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %v, want %s", name, got, tt.want)
+		}
 	}
 }
 

@@ -95,8 +95,13 @@ type checking struct {
 	found   []Flaw
 }
 
+// maxFlaws bounds what is said of a package.
+const maxFlaws = 1000
+
 func (c *checking) wrong(file, object, format string, args ...any) {
-	c.found = append(c.found, Flaw{file, object, fmt.Sprintf(format, args...)})
+	if len(c.found) < maxFlaws {
+		c.found = append(c.found, Flaw{file, object, fmt.Sprintf(format, args...)})
+	}
 }
 
 // read reads the objects of an endpoint, if there are any.
