@@ -49,6 +49,12 @@ type foreign struct {
 
 // tell adds a line.
 func (f *foreign) tell(at time.Time, kind contest.Kind, name string, audience contest.Audience, only string, data any) {
+	if len(f.lines) == maxLines {
+		if len(f.found) == 0 {
+			f.wrong("contest.json", "", "it takes more than %d lines to tell everybody what there is; are there announcements to groups of many teams?", maxLines)
+		}
+		return
+	}
 	raw, err := json.Marshal(data)
 	if err != nil {
 		f.wrong("contest.json", name, "%v", err)
@@ -367,6 +373,9 @@ func (f *foreign) questions() {
 		asked[c.ID] = c.From
 	}
 	for _, c := range all {
+		if len(f.found) > 0 {
+			return
+		}
 		if _, there := asked[c.ReplyTo]; !there {
 			c.ReplyTo = ""
 		}
@@ -393,12 +402,14 @@ func (f *foreign) questions() {
 				alone(team, nil)
 			}
 		default:
+			named := map[string]bool{}
 			for _, team := range d.Teams {
+				named[team] = true
 				alone(team, []string{team})
 			}
 			for _, g := range d.Groups {
 				for _, team := range f.members[g] {
-					if !slices.Contains(d.Teams, team) {
+					if !named[team] {
 						alone(team, nil)
 					}
 				}

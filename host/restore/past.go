@@ -27,7 +27,8 @@ var (
 
 // saying is what a log said last of everything of one kind, in the order in which it was told of first.
 type saying struct {
-	order []string
+	order []string       // also of what is told of no more
+	place map[string]int // in order; of what is told of
 	data  map[string]json.RawMessage
 }
 
@@ -35,19 +36,20 @@ type saying struct {
 func last(lines []Line) map[contest.Kind]*saying {
 	out := map[contest.Kind]*saying{}
 	for _, kind := range contest.Kinds {
-		out[kind] = &saying{data: map[string]json.RawMessage{}}
+		out[kind] = &saying{place: map[string]int{}, data: map[string]json.RawMessage{}}
 	}
 	for _, l := range lines {
 		s := out[l.Kind]
-		_, known := s.data[l.Object]
+		_, known := s.place[l.Object]
 		switch {
 		case l.Data == nil && l.Audience&(contest.Jury|contest.Staff) != 0:
 			delete(s.data, l.Object)
-			s.order = slices.DeleteFunc(s.order, func(name string) bool { return name == l.Object })
+			delete(s.place, l.Object)
 			continue
 		case l.Data == nil:
 			continue // others are told of it no more
 		case !known:
+			s.place[l.Object] = len(s.order)
 			s.order = append(s.order, l.Object)
 		}
 		s.data[l.Object] = l.Data
@@ -57,7 +59,10 @@ func last(lines []Line) map[contest.Kind]*saying {
 
 // each calls fn with everything of a kind.
 func each[D any](r *reading, s *saying, fn func(object string, d D)) {
-	for _, object := range s.order {
+	for i, object := range s.order {
+		if at, told := s.place[object]; !told || at != i {
+			continue
+		}
 		var d D
 		if err := json.Unmarshal(s.data[object], &d); err != nil {
 			r.wrong(r.file(), object, "%v", err)

@@ -58,6 +58,8 @@ type reading struct {
 
 	folders map[string][]string // the files of each
 	ids     map[int64]string    // of submissions in the package, where it has no numbers
+
+	handedIn int64 // bytes of sources so far
 }
 
 // Bounds of what is read.
@@ -67,6 +69,7 @@ const (
 	// after 500,000 lines has as many.
 	maxRetold       = 20_000_000
 	maxParticipants = 50_000
+	maxLines        = 2_000_000 // of a log that is made of objects
 )
 
 func (r *reading) wrong(file, object, format string, args ...any) {

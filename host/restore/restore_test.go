@@ -218,6 +218,42 @@ func TestAPackageThatCannotBeIsRefusedWithWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestWhatIsToldOfNoMoreIsNotThere(t *testing.T) {
+	t.Parallel()
+	p := foreign()
+	line := func(group, data string) string {
+		return fmt.Sprintf(`{"at":"2023-02-14T09:00:00Z","kind":"group","object":%q,"audience":%d,"data":%s}`+"\n", group, contest.Everybody, data)
+	}
+	round := fmt.Sprintf(`{"at":"2023-02-14T08:00:00Z","kind":"round","object":"xx","audience":%d,"data":{"code":"xx","title":"X","kind":"contest","format":"icpc","start":"2023-02-14T08:00:00Z","duration_ms":18000000}}`+"\n", contest.Everybody)
+	p[restore.LogFile] = []byte(round + line("one", `{"name":"1"}`) + line("two", `{"name":"2"}`) + line("one", "null") + line("three", `{"name":"3"}`) + line("one", `{"name":"1 again"}`) + line("three", "null"))
+	var got []string
+	for _, g := range read(t, p).Past.Groups {
+		got = append(got, g.Name)
+	}
+	if want := []string{"2", "1 again"}; !slices.Equal(got, want) {
+		t.Errorf("the groups are %v, want %v", got, want)
+	}
+}
+
+func TestSourcesThatUnpackToTooMuchAreRefused(t *testing.T) {
+	t.Parallel()
+	packed, err := clics.PackSources([]judge.Source{{Name: "main.cpp", Text: strings.Repeat(" ", 16<<20)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := foreign()
+	var list strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&list, `,{"id":"x%d","team_id":"red","problem_id":"A","language_id":"python3","time":"2023-02-14T10:38:00+01","contest_time":"1:37:59.000"}`, i)
+		p[fmt.Sprintf("submissions/x%d/files.zip", i)] = packed
+	}
+	p["submissions.json"] = []byte(strings.TrimSuffix(string(p["submissions.json"]), "]") + list.String() + "]")
+	_, found := restore.Read(p, restore.Options{Space: "s", Now: now})
+	if len(found) != 1 || !strings.Contains(found[0].Problem, "more than 256 MiB in all") {
+		t.Errorf("20 times 16 MiB: found %v", found)
+	}
+}
+
 func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	t.Parallel()
 	p := foreign()

@@ -15,11 +15,15 @@ import (
 // Bounds of what is handed in.
 const (
 	maxSources     = 100
-	maxSourceBytes = 16 << 20 // unpacked, of one submission
+	maxSourceBytes = 16 << 20  // unpacked, of one submission
+	maxAllBytes    = 256 << 20 // of all together
 )
 
 // sources are the files of a submission, by the id that the package has for it.
 func (r *reading) sources(id string) (out []judge.Source) {
+	if r.handedIn > maxAllBytes {
+		return nil // which was said
+	}
 	folder := "submissions/" + id + "/"
 	names, _ := r.inFolder(folder)
 	for _, name := range names {
@@ -39,6 +43,10 @@ func (r *reading) sources(id string) (out []judge.Source) {
 		if !plainName.MatchString(s.Name) || s.Name == ".." {
 			r.wrong("submissions.json", id, "%.100q is no name of a file", s.Name)
 		}
+		r.handedIn += int64(len(s.Text))
+	}
+	if r.handedIn > maxAllBytes {
+		r.wrong("submissions.json", "", "what was handed in has more than %d MiB in all; leave the files of submissions out", maxAllBytes>>20)
 	}
 	if len(out) > maxSources {
 		r.wrong("submissions.json", id, "it has more than %d files", maxSources)

@@ -12,6 +12,7 @@
 //	awards.go        what the jury gives
 //	clarifications.go  questions and answers
 //	import.go        contests that were held elsewhere
+//	importjobs.go    what was handed in to them, and their logs
 //	record.go        the log of what happened
 //	log.go           what logs say
 package rounds

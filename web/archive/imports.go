@@ -164,12 +164,11 @@ type outcome struct {
 // bring imports what was sent, unless something is wrong with it or only that was asked for.
 func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, error) {
 	out := outcome{contestImportJSON: contestImportJSON{Space: a.Space, Round: a.Code, Findings: []clics.Flaw{}, Notes: []string{}}}
-	select {
-	case s.reads <- struct{}{}:
-		defer func() { <-s.reads }()
-	case <-ctx.Done():
-		return out, context.Cause(ctx)
+	done, err := s.turn(ctx)
+	if err != nil {
+		return out, err
 	}
+	defer done()
 	if a.Code != "" && !contest.RoundCode.MatchString(a.Code) {
 		out.wrong = site.WrongField("code", site.ReasonInvalid, "A short name has from 2 to 36 letters, digits, _, . and -, begins with a letter, a digit or _, and does not end with a dot.")
 		return out, nil

@@ -27,6 +27,11 @@ func (s *Room) apiLog(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	done, err := s.turn(c.UserContext())
+	if err != nil {
+		return err
+	}
+	defer done()
 	var out bytes.Buffer
 	var portable restore.Portable
 	lines := json.NewEncoder(&out)
@@ -62,6 +67,11 @@ func (s *Room) apiSources(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	done, err := s.turn(c.UserContext())
+	if err != nil {
+		return err
+	}
+	defer done()
 	all, bytesIn := clics.Package{}, 0
 	for after := int64(0); ; {
 		jobs, numbers, err := s.Config.Rounds.Numbers(c.UserContext(), r.ID, after, linesAtOnce)

@@ -9,6 +9,8 @@
 package archive
 
 import (
+	"context"
+
 	"deepoj/host/contest/clics"
 	"deepoj/web/site"
 )
@@ -17,11 +19,21 @@ import (
 type Room struct {
 	*site.Site
 
-	reads chan struct{} // a place in it is the right to read a package, which takes memory
+	turns chan struct{} // a place in it is the right to have a whole contest in memory
 }
 
 // New makes the room.
-func New(shared *site.Site) *Room { return &Room{Site: shared, reads: make(chan struct{}, 1)} }
+func New(shared *site.Site) *Room { return &Room{Site: shared, turns: make(chan struct{}, 1)} }
+
+// turn waits until nobody else has a whole contest in memory. Who is done calls what it returns.
+func (s *Room) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // Addresses are the addresses of contest packages.
 func (s *Room) Addresses() []site.Address {
