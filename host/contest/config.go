@@ -70,8 +70,9 @@ type Tie string
 
 // What may decide.
 const (
-	TieNone Tie = "none" // they have the same rank
-	TieTime Tie = "time" // the earlier last improvement
+	TieNone   Tie = "none"   // they have the same rank
+	TieTime   Tie = "time"   // the earlier last improvement
+	TieSolved Tie = "solved" // more problems that are solved
 )
 
 // IOIConfig are the settings of the format ioi. Those that have nothing to do with the standings are kept for others.
@@ -217,7 +218,7 @@ func (c IOIConfig) check() error {
 	return firstOf(
 		oneOf("mode", c.Mode, Max, MaxSubtask, MaxTokenedLast, LastSubmission),
 		between("precision", int64(c.Precision), 0, 6),
-		oneOf("tie", c.Tie, TieNone, TieTime),
+		oneOf("tie", c.Tie, TieNone, TieTime, TieSolved),
 		oneOf("feedback", c.Feedback, "full", "groups", "public", "none"),
 		oneOf("board", c.Board, "none", "own_rank", "all"),
 		between("min_interval_s", int64(c.MinInterval), 0, most),

@@ -91,8 +91,12 @@ func (c IOIConfig) row(s *State, r *row) (t summary) {
 	}
 	t.last = last.Milliseconds()
 	t.key = key{micros(t.points)}
-	if c.Tie == TieTime {
+	switch c.Tie {
+	case TieTime:
 		t.key[1] = -t.last
+	case TieSolved:
+		t.key[1] = int64(t.solved)
+	case TieNone:
 	}
 	return t
 }

@@ -11,7 +11,7 @@ import (
 
 var formats = map[string]Format{
 	`{}`: ICPC, `{"rounding": "second", "penalise_ce": true}`: ICPC, `{"rounding": "second_then_minute", "tie_last": false}`: ICPC,
-	`{"mode": "max"}`: IOI, `{"mode": "max_subtask", "tie": "time"}`: IOI, `{"mode": "last"}`: IOI, `{"mode": "max_tokened_last"}`: IOI,
+	`{"mode": "max"}`: IOI, `{"mode": "max", "tie": "solved"}`: IOI, `{"mode": "max_subtask", "tie": "time"}`: IOI, `{"mode": "last"}`: IOI, `{"mode": "max_tokened_last"}`: IOI,
 }
 
 func TestTheFoldIsWhatSortingEverythingGivesForEveryView(t *testing.T) {

@@ -208,8 +208,12 @@ func (c *recount) row(team Participant, order []Problem) countedRow {
 	}
 	if c.cfg.Format != ICPC {
 		l.Points, l.key = points, []float64{math.Round(points * 1e6), 0, 0}
-		if c.cfg.IOI.Tie == TieTime {
+		switch c.cfg.IOI.Tie {
+		case TieTime:
 			l.key[1] = -last
+		case TieSolved:
+			l.key[1] = float64(l.Solved)
+		case TieNone:
 		}
 		return l
 	}

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 )
 
@@ -80,10 +83,11 @@ func TestOldAndNewVersionsWorkSideBySide(t *testing.T) {
 
 	old0, old1 := c.workerOf(old, "old-0"), c.workerOf(old, "old-1")
 	judgedBy(c.client, "old-0", "old-1")
+	scores := c.classOf(ctx)
 
 	// New processes come while the old ones work; the first migrates.
 	hand(c.client, 10)
-	_, newClient, _ := c.start(next)
+	newURL, newClient, _ := c.start(next)
 	if schema, err := c.store.Schema(ctx); err != nil || schema.Version != steps+1 {
 		t.Fatalf("the schema is %+v (%v), want version %d", schema, err, steps+1)
 	}
@@ -91,6 +95,9 @@ func TestOldAndNewVersionsWorkSideBySide(t *testing.T) {
 	c.workerOf(next, "new-0")
 	old1.stop()
 	judgedBy(c.client, "old-0", "new-0")
+	if known < 37 { // of a later version every step has a round beside the space, or staff made one
+		c.boardIs(ctx, newURL, "class", scores)
+	}
 
 	// The last old processes go.
 	hand(newClient, 5)
@@ -106,6 +113,74 @@ func TestOldAndNewVersionsWorkSideBySide(t *testing.T) {
 	c.workerOf(old, "old-2")
 	judgedBy(newClient, "new-0", "old-2")
 	t.Logf("%d submissions", len(accepted))
+}
+
+// classOf makes a space in which members have handed in, and returns its scores.
+func (c *cluster) classOf(ctx context.Context) []judge.SpaceScore {
+	c.t.Helper()
+	must := func(err error) {
+		c.t.Helper()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	must(c.store.CreateSpace(ctx, judge.Space{Slug: "class", Title: "Class", Listed: true}, "prof"))
+	space, err := c.store.Space(ctx, "class", "")
+	must(err)
+	hash, err := people.HashPassword("a password of the class")
+	must(err)
+	must(c.store.PutSpaceProblem(ctx, space.ID, "aplusb", 1, new(10.0), "prof"))
+	names := []string{"ann", "bea", "cem"}
+	for _, name := range names {
+		must(c.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: hash, Role: judge.RoleContestant}))
+	}
+	_, err = c.store.PutSpaceMembers(ctx, space.ID, names, judge.SpaceContestant, "prof")
+	must(err)
+	for i, p := range verdictPrograms[:2] {
+		receipts, err := c.store.Submit(ctx, sqltest.Sub(names[i], func(n *sql.NewJob) {
+			n.Space, n.Language, n.Sources = space.ID, p.language, []judge.Source{{Name: p.file, Text: p.text}}
+		}))
+		must(err)
+		c.awaitVerdict(ctx, receipts.JobID)
+	}
+	scores, err := c.store.SpaceScores(ctx, space.ID, 0)
+	must(err)
+	if len(scores) != 3 || scores[0].Points != 10 || scores[2].Points != 0 {
+		c.t.Fatalf("the scores of the class are %+v", scores)
+	}
+	return scores
+}
+
+// boardIs has the board of a round become what the scores of its space were, row by row.
+func (c *cluster) boardIs(ctx context.Context, url, round string, scores []judge.SpaceScore) {
+	c.t.Helper()
+	var want, got []string
+	for _, s := range scores {
+		want = append(want, fmt.Sprint(s.Name, " ", s.Solved, " ", s.Points))
+	}
+	guest, err := client.New(url)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	token, err := guest.Login(ctx, scores[0].Name, "a password of the class")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	to, err := client.New(url, client.WithToken(token))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.eventually(ctx, "the board of the class is its scores", func() bool {
+		board, err := to.GetRoundBoard(ctx, round, client.GetRoundBoardParams{})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		got = nil
+		for _, r := range board.Rows {
+			got = append(got, fmt.Sprint(r.Participant, " ", r.Solved, " ", r.Points))
+		}
+		return slices.Equal(got, want)
+	})
 }
 
 // stepsOf returns the steps of the schema in a source tree: what each asks of a

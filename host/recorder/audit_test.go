@@ -1,7 +1,9 @@
 package recorder_test
 
 import (
+	"reflect"
 	"testing"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/sql/jobs"
@@ -45,5 +47,28 @@ func TestAnAuditFindsWhatALogLacks(t *testing.T) {
 		if a := count(); !a.Zero() {
 			t.Fatalf("mended, the audit finds %+v", a)
 		}
+	}
+}
+
+func TestALogKeepsWhatWasHandedInWhenTheSubmissionsAreRetired(t *testing.T) {
+	g := newStage(t)
+	g.judge(g.submit(0, "aplusb"), judge.AC)
+	g.judge(g.submit(1, "aplusb"), judge.WA)
+	g.record()
+	before := fold(t, g.log(), public)
+	g.s.Exec(t, "UPDATE jobs SET finished_at = now() - interval '2 years'")
+	deleted := sqltest.RetireAll(t, func(from jobs.RetireCursor) (jobs.Retired, error) {
+		return g.s.RetireJobs(t.Context(), true, 24*time.Hour, from, 10)
+	})
+	if deleted != 2 {
+		t.Fatalf("%d submissions are gone, want 2", deleted)
+	}
+	sqltest.Must(t, g.s.Rounds.LookAtAll(t.Context()))
+	g.record()
+	if after := fold(t, g.log(), public); !reflect.DeepEqual(after, before) {
+		t.Errorf("the board is\n%+v, was\n%+v", after, before)
+	}
+	if a, err := g.s.Invariants(t.Context()); err != nil || !a.Zero() {
+		t.Errorf("the audit finds %+v, %v", a, err)
 	}
 }

@@ -37,7 +37,7 @@ WHERE e.round_id = @round_id ORDER BY p.code;
 
 -- name: ContestSubmissions :many
 -- What participants handed in to a round, all of it or some, in order of arrival, with the judging that everybody would
--- see: none of a rejudge set that was not applied.
+-- see: none of a rejudge set that was not applied. Of what was handed in to a space whose round follows it, without the tests.
 SELECT s.job_id, p.id AS participant_id, p.code AS participant, p.hidden, s.problem::text AS problem, j.language, j.created_at,
   coalesce(c.number, 0)::bigint AS number, coalesce(j.verdict, '')::text AS verdict, j.score,
   (CASE WHEN r.job_id IS NULL THEN 0 ELSE generation_seen(j.job_id, r.generation) END)::integer AS generation,
@@ -45,11 +45,11 @@ SELECT s.job_id, p.id AS participant_id, p.code AS participant, p.hidden, s.prob
   coalesce((SELECT json_agg(json_build_object('name', g ->> 'name', 'score', g -> 'score')) FROM json_array_elements(r.result -> 'groups') g
     WHERE g ->> 'score' IS NOT NULL AND g ->> 'name' <> ''), '[]')::json AS groups,
   coalesce((SELECT json_agg(json_build_object('verdict', t ->> 'verdict', 'cpu_us', t #> '{usage,cpu_us}', 'wall_ms', t #> '{usage,wall_ms}') ORDER BY (t ->> 'index')::integer)
-    FROM json_array_elements(r.result -> 'tests') t), '[]')::json AS tests
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id JOIN participants p ON p.id = s.participant_id
+    FROM json_array_elements(r.result -> 'tests') t WHERE NOT s.follows), '[]')::json AS tests
+FROM round_submissions s JOIN jobs j ON j.job_id = s.job_id JOIN participants p ON p.id = s.participant_id
 LEFT JOIN contest_submissions c ON c.job_id = s.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
-WHERE s.round_id = @round_id AND s.participant_id IS NOT NULL AND NOT s.unofficial
+WHERE s.round_id = @round_id::bigint
   AND (@everything::boolean OR s.job_id = ANY (@job_ids::bigint[]))
 ORDER BY s.job_id;
 
@@ -139,7 +139,7 @@ SELECT s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.nu
 
 -- name: ContestLanguages :many
 -- Those in which something was handed in to a round.
-SELECT DISTINCT j.language FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = @round_id AND p.participant_id IS NOT NULL ORDER BY 1;
+SELECT DISTINCT j.language FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = @round_id::bigint ORDER BY 1;
 
 -- name: ContestSources :many
 -- The submissions of a round by their numbers, from the one behind a number on.

@@ -70,9 +70,9 @@ SELECT t.participant_id, g.id FROM (SELECT unnest(@group_of::bigint[]) AS partic
 JOIN team_groups g ON g.space_id = @space_id AND g.code = t.code;
 
 -- name: ParticipantRemove :one
--- Only one who has handed nothing in.
+-- Only one who has handed nothing in, and stands for no member.
 WITH gone AS (
-  DELETE FROM participants p WHERE p.space_id = @space_id AND p.code = @code
+  DELETE FROM participants p WHERE p.space_id = @space_id AND p.code = @code AND p.follows IS NULL
     AND NOT EXISTS (SELECT 1 FROM job_payloads j WHERE j.participant_id = p.id) RETURNING p.code)
 SELECT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = @space_id AND p.code = @code)::boolean AS found, EXISTS (SELECT 1 FROM gone)::boolean AS done;
 

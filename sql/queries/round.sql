@@ -7,30 +7,29 @@ SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces
 SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = @code FOR UPDATE OF r;
 
 -- name: RoundList :many
--- The newest first, of one space or of all that somebody may know of.
+-- The newest first, of one space or of all that somebody may know of: what follows a space is for its members.
 SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id
 WHERE (@space::text = '' OR s.slug = @space)
-  AND (@all_of_them::boolean OR s.listed OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = @viewer))
+  AND (@all_of_them::boolean OR s.listed AND NOT r.follows OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = @viewer))
   AND (@before::text = '' OR r.id < (SELECT b.id FROM rounds b WHERE b.code = @before))
 ORDER BY r.id DESC LIMIT @max::integer;
 
 -- name: RoundCreate :one
 INSERT INTO rounds (space_id, code, title, formal_name, kind, format, settings, starts_at, paused_ms, duration_ms, freeze_ms, thaw_at,
-  public_runs, practice, follows, speed, created_by)
+  public_runs, practice, speed, created_by)
 SELECT s.id, @code, @title, @formal_name, @kind, @format, @settings, @starts_at, sqlc.narg(paused_ms), sqlc.narg(duration_ms), sqlc.narg(freeze_ms), @thaw_at,
-  @public_runs, @practice, @follows, @speed, @created_by
+  @public_runs, @practice, @speed, @created_by
 FROM spaces s WHERE s.slug = @space RETURNING id, space_id;
 
 -- name: RoundUpdate :exec
 UPDATE rounds SET title = @title, formal_name = @formal_name, kind = @kind, format = @format, settings = @settings, starts_at = @starts_at,
   paused_ms = sqlc.narg(paused_ms), duration_ms = sqlc.narg(duration_ms), freeze_ms = sqlc.narg(freeze_ms), thaw_at = @thaw_at, thawed_at = @thawed_at,
-  finalized_at = @finalized_at, finalized_by = @finalized_by, updates_end_at = @updates_end_at, public_runs = @public_runs, practice = @practice,
-  follows = @follows
+  finalized_at = @finalized_at, finalized_by = @finalized_by, updates_end_at = @updates_end_at, public_runs = @public_runs, practice = @practice
 WHERE id = @id;
 
 -- name: RoundDelete :execrows
--- Only one that nobody has handed anything in to.
-DELETE FROM rounds r WHERE r.id = @id AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.round_id = r.id);
+-- Only one that nobody has handed anything in to, and that follows no space.
+DELETE FROM rounds r WHERE r.id = @id AND NOT r.follows AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.round_id = r.id);
 
 -- name: RoundRemovedList :many
 SELECT * FROM round_removed WHERE round_id = ANY (@round_ids::bigint[]) ORDER BY round_id, id;
@@ -116,8 +115,8 @@ SELECT (count(*) = 1)::boolean AS alone FROM participant_members WHERE participa
 -- What of a round has no result that stands: submissions in its time without a verdict, with a judging error, and in a
 -- rejudge set of which nobody has decided yet.
 WITH counted AS (
-  SELECT j.job_id, j.verdict, j.rejudge_set FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
-  WHERE p.round_id = @round_id AND p.participant_id IS NOT NULL AND NOT p.unofficial
+  SELECT j.job_id, j.verdict, j.rejudge_set FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
+  WHERE p.round_id = @round_id::bigint
     AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
 SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
   count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets,

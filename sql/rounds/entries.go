@@ -23,6 +23,9 @@ func (s *Store) Entries(ctx context.Context, round int64, after string, limit in
 	return out, nil
 }
 
+// errFollows refuses to change who takes part in a round that follows its space.
+var errFollows = judge.Wrong("participants", "follows", "who takes part is whoever is a contestant of the space: change its members")
+
 // Enter has participants of the space of a round take part in it, all or none. Codes that there are not are a
 // [*judge.FieldError].
 func (s *Store) Enter(ctx context.Context, code string, participants []string, by string) error {
@@ -30,6 +33,9 @@ func (s *Store) Enter(ctx context.Context, code string, participants []string, b
 		r, err := s.q.RoundHold(ctx, tx, code)
 		if err != nil {
 			return err
+		}
+		if r.Follows {
+			return errFollows
 		}
 		known, err := s.q.EntryAdd(ctx, tx, dbsqlc.EntryAddParams{RoundID: r.ID, Codes: participants})
 		if err != nil {
@@ -56,6 +62,9 @@ func (s *Store) Leave(ctx context.Context, code, participant, by string) error {
 		r, err := s.q.RoundHold(ctx, tx, code)
 		if err != nil {
 			return err
+		}
+		if r.Follows {
+			return errFollows
 		}
 		v, err := s.q.EntryRemove(ctx, tx, dbsqlc.EntryRemoveParams{RoundID: r.ID, Code: participant})
 		switch {

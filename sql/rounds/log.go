@@ -126,7 +126,7 @@ func (s *Store) Number(ctx context.Context, job int64) (int64, error) {
 
 // Languages returns those in which something was handed in to a round, in order.
 func (s *Store) Languages(ctx context.Context, round int64) ([]string, error) {
-	out, err := s.q.ContestLanguages(ctx, s.db.Main, &round)
+	out, err := s.q.ContestLanguages(ctx, s.db.Main, round)
 	if err != nil {
 		return nil, fmt.Errorf("list languages of round %d: %w", round, err)
 	}

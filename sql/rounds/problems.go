@@ -3,6 +3,7 @@ package rounds
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,6 +51,9 @@ func (s *Store) ChangeProblems(
 		if err != nil {
 			return err
 		}
+		if r.Follows && !slices.EqualFunc(before, after, followed) {
+			return judge.Wrong("problems", "follows", "problems, their letters and points are those of the space: change them there. Versions and colours are set here")
+		}
 		if err := s.setProblems(ctx, tx, r.ID, after); err != nil {
 			return err
 		}
@@ -81,6 +85,11 @@ func listed(problems []judge.RoundProblem) []map[string]any {
 		out = append(out, m)
 	}
 	return out
+}
+
+// followed reports whether two are the same problem, as far as the space says what it is.
+func followed(a, b judge.RoundProblem) bool {
+	return a.Problem == b.Problem && a.Label == b.Label && (a.Points == nil) == (b.Points == nil) && (a.Points == nil || *a.Points == *b.Points)
 }
 
 func (s *Store) setProblems(ctx context.Context, tx pgx.Tx, round int64, list []judge.RoundProblem) error {

@@ -137,7 +137,7 @@ func (s *Store) Create(ctx context.Context, r judge.Round, by string) error {
 		made, err := s.q.RoundCreate(ctx, tx, dbsqlc.RoundCreateParams{
 			Space: r.Space, Code: r.Code, Title: r.Title, FormalName: r.FormalName, Kind: string(r.Kind), Format: r.Format, Settings: settings(r),
 			StartsAt: r.Start, PausedMs: millis(r.Paused), DurationMs: millis(r.Duration), FreezeMs: millis(r.Freeze), ThawAt: r.Thaw,
-			PublicRuns: r.PublicRuns, Practice: r.Practice, Follows: r.Follows, Speed: int32(max(r.Speed, 1)), CreatedBy: by,
+			PublicRuns: r.PublicRuns, Practice: r.Practice, Speed: int32(max(r.Speed, 1)), CreatedBy: by,
 		})
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (s *Store) update(ctx context.Context, tx pgx.Tx, r *judge.Round, by string
 	err := s.q.RoundUpdate(ctx, tx, dbsqlc.RoundUpdateParams{
 		ID: r.ID, Title: r.Title, FormalName: r.FormalName, Kind: string(r.Kind), Format: r.Format, Settings: settings(*r), StartsAt: r.Start,
 		PausedMs: millis(r.Paused), DurationMs: millis(r.Duration), FreezeMs: millis(r.Freeze), ThawAt: r.Thaw, ThawedAt: r.Thawed,
-		FinalizedAt: r.Finalized, FinalizedBy: r.FinalizedBy, UpdatesEndAt: r.UpdatesEnd, PublicRuns: r.PublicRuns, Practice: r.Practice, Follows: r.Follows,
+		FinalizedAt: r.Finalized, FinalizedBy: r.FinalizedBy, UpdatesEndAt: r.UpdatesEnd, PublicRuns: r.PublicRuns, Practice: r.Practice,
 	})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func contest(code string) judge.Round {
 	return judge.Round{
 		Space: "s", Code: code, Title: "Contest " + code, FormalName: "The contest " + code, Kind: judge.RoundContest, Format: "icpc",
 		Settings: []byte(`{"penalty_minutes": 10}`), Start: new(time.Date(2030, 2, 14, 9, 0, 0, 123e6, time.UTC)), Duration: new(5 * time.Hour),
-		Freeze: new(time.Duration(0)), Thaw: new(time.Date(2030, 2, 15, 0, 0, 0, 0, time.UTC)), PublicRuns: true, Practice: true, Follows: true,
+		Freeze: new(time.Duration(0)), Thaw: new(time.Date(2030, 2, 15, 0, 0, 0, 0, time.UTC)), PublicRuns: true, Practice: true,
 	}
 }
 
@@ -59,7 +59,7 @@ func plain(r judge.Round) string {
 		return *d
 	}
 	return fmt.Sprint(r.Space, r.Code, r.Title, r.FormalName, r.Kind, r.Format, string(r.Settings), r.Start, p(r.Paused), p(r.Duration), p(r.Freeze), r.Thaw,
-		r.Thawed, r.Finalized, r.FinalizedBy, r.UpdatesEnd, r.PublicRuns, r.Practice, r.Follows) + b.String()
+		r.Thawed, r.Finalized, r.FinalizedBy, r.UpdatesEnd, r.PublicRuns, r.Practice) + b.String()
 }
 
 func TestARoundIsReadAsItWasWritten(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAChangeOfARoundIsKeptWholeAndLogged(t *testing.T) {
 		r.Title, r.FormalName, r.Kind, r.Format, r.Settings = "Other", "", judge.RoundAssignment, "ioi", []byte(`{"mode": "max"}`)
 		r.Start, r.Paused, r.Duration, r.Freeze, r.Thaw = nil, new(time.Minute), nil, nil, nil
 		r.Thawed, r.Finalized, r.FinalizedBy, r.UpdatesEnd = &from, &from, "jury", &from
-		r.PublicRuns, r.Practice, r.Follows = false, false, false
+		r.PublicRuns, r.Practice = false, false
 		r.Removed = []judge.RoundRemoved{{From: from, To: from.Add(time.Minute), Reason: "power"}}
 		r.ID, r.SpaceID, r.Space, r.Code = 7, 8, "x", "y" // stay what they are
 		return r, nil

@@ -40,7 +40,8 @@ SELECT
        ORDER BY l.seq DESC LIMIT 1) l ON true
    WHERE l.data IS NULL OR l.data::text <> o.data::text) AS contest_told_otherwise,
   (SELECT count(*) FROM contest_submissions s LEFT JOIN job_payloads p ON p.job_id = s.job_id
-   WHERE p.job_id IS NULL OR p.round_id IS DISTINCT FROM s.round_id) AS contest_number_of_nothing;
+   WHERE p.job_id IS NULL OR p.round_id IS DISTINCT FROM s.round_id
+     AND NOT (p.round_id IS NULL AND EXISTS (SELECT 1 FROM rounds r WHERE r.id = s.round_id AND r.follows AND r.space_id = p.space_id))) AS contest_number_of_nothing;
 
 -- name: QueueStats
 -- Whoever may not see the whole does not see what is judged for rejudge sets, nor

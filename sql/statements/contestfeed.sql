@@ -21,8 +21,8 @@ seen AS MATERIALIZED (
     ORDER BY xid, id LIMIT @max) e),
 noted AS (
   INSERT INTO contest_due (round_id, job_id)
-  SELECT DISTINCT p.round_id, p.job_id FROM seen s CROSS JOIN LATERAL unnest(s.job_ids) AS u(job_id) JOIN job_payloads p ON p.job_id = u.job_id
-  WHERE s.kind NOT IN ('claimed', 'test') AND p.round_id IS NOT NULL AND EXISTS (SELECT 1 FROM rounds r WHERE r.id = p.round_id)
+  SELECT DISTINCT p.round_id, p.job_id FROM seen s CROSS JOIN LATERAL unnest(s.job_ids) AS u(job_id) JOIN round_submissions p ON p.job_id = u.job_id
+  WHERE s.kind NOT IN ('claimed', 'test') AND EXISTS (SELECT 1 FROM rounds r WHERE r.id = p.round_id)
   UNION SELECT r.id, 0 FROM place c, rounds r WHERE NOT c.ours
   ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING 1),
 @ContestFeedMoved

@@ -56,6 +56,7 @@ result AS (DELETE FROM results x USING old o WHERE x.job_id = o.job_id),
 attempt AS (DELETE FROM attempts x USING old o WHERE x.job_id = o.job_id),
 letter AS (DELETE FROM dead_letters x USING old o WHERE x.job_id = o.job_id),
 draft AS (DELETE FROM draft_submissions x USING old o WHERE x.job_id = o.job_id),
+number AS (DELETE FROM contest_submissions x USING old o WHERE x.job_id = o.job_id),
 member AS (DELETE FROM rejudge_set_jobs x USING old o WHERE x.job_id = o.job_id),
 event AS (DELETE FROM single_events x USING old o WHERE x.job_id = o.job_id),
 gone AS (DELETE FROM jobs j USING old o WHERE j.job_id = o.job_id RETURNING j.job_id)

@@ -43,6 +43,9 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if r.Follows {
+		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
+	}
 	view := deskView{
 		Round: r, Space: site.ViewSpace(space, v), Phase: contest.PhaseOf(r, r.Now), Ends: moment(contest.ClockOf(r).End()), IOI: r.Format == string(contest.IOI),
 		Closed: contest.ClockOf(r).Started(r.Now) == nil && !v.May(people.ArrangeSpace, space),

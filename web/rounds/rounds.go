@@ -109,7 +109,7 @@ func (s *Room) apiRounds(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		f.Space, f.All = space.Slug, true
+		f.Space = space.Slug
 	}
 	found, err := s.Config.Rounds.Rounds(c.UserContext(), f)
 	if err != nil {

@@ -98,7 +98,8 @@ func noRound(name string) error {
 	return Refuse(fiber.StatusNotFound, "not_found", "There is no round %q.", "", Shorten(name))
 }
 
-// RoundCalled returns a round by its short name, and its space, if the viewer may do something in that.
+// RoundCalled returns a round by its short name, and its space, if the viewer may do something in that. What follows a space
+// is for whom the scores of the space are.
 func (s *Site) RoundCalled(c *fiber.Ctx, name string, act people.SpaceAct) (*judge.Round, *judge.Space, error) {
 	if !ShortName.MatchString(name) {
 		return nil, nil, noRound(name)
@@ -111,6 +112,9 @@ func (s *Site) RoundCalled(c *fiber.Ctx, name string, act people.SpaceAct) (*jud
 		return nil, nil, err
 	}
 	space, err := s.SpaceCalled(c, r.Space, act)
+	if err == nil && r.Follows && !ViewerOf(c).May(people.SeeSpaceProblems, space) {
+		err = noRound(name)
+	}
 	if f, ok := errors.AsType[*Fault](err); ok && f.Status == fiber.StatusNotFound {
 		err = noRound(name)
 	}

@@ -33,6 +33,9 @@ func (s *Room) roundDesk(c *fiber.Ctx) (d desk, err error) {
 	if d.round, d.space, err = s.RoundCalled(c, c.Params("round"), people.SeeSpace); err != nil {
 		return d, err
 	}
+	if d.round.Follows {
+		return d, site.Refuse(fiber.StatusNotFound, "follows", "The round follows the space %s: its problems are there.", "", d.space.Slug)
+	}
 	role := v.SpaceRole(d.space.Role)
 	if d.prepares = people.Prepares(role); !d.prepares && contest.ClockOf(d.round).Started(d.round.Now) == nil {
 		return d, roundFault(&judge.RoundError{Refusal: judge.RoundNotOpen}, place{round: d.round, space: d.space})
@@ -114,6 +117,9 @@ func (s *Room) roundSubmissionsPage(c *fiber.Ctx) error {
 	r, space, err := s.RoundCalled(c, c.Params("round"), people.SeeSpace)
 	if err != nil {
 		return err
+	}
+	if r.Follows {
+		return c.Redirect(site.SpaceURL(space.Slug)+"/submissions", fiber.StatusSeeOther)
 	}
 	f, err := site.ReadFilter(c)
 	if err != nil {

@@ -44,6 +44,8 @@ func (s *Room) roundOf(ctx context.Context, v site.Viewer, in Program) (p place,
 		return p, unknown
 	case err != nil:
 		return p, err
+	case p.round.Follows:
+		return p, site.WrongField("round", "follows", "The round follows its space. Hand in to the space %s: it counts in the round.", p.space.Slug)
 	}
 	if in.For != nil {
 		if err := s.behalf(ctx, v, &p, in.For); err != nil {

@@ -163,7 +163,7 @@ func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	}
 	view.Space = site.ViewSpace(space, site.ViewerOf(c))
 	view.Description = template.HTML(statement.Note(space.Description)) // which makes it safe
-	if view.Rounds, err = s.Config.Rounds.Rounds(ctx, rounds.Filter{Space: space.Slug, All: true, Limit: 200}); err != nil {
+	if view.Rounds, err = s.Config.Rounds.Rounds(ctx, rounds.Filter{Space: space.Slug, Viewer: site.ViewerOf(c).Name, All: site.ViewerOf(c).Staff(), Limit: 200}); err != nil {
 		return err
 	}
 	if view.Space.Shows() {

@@ -116,11 +116,11 @@ func (q *Queries) ContestJob(ctx context.Context, db DBTX, arg ContestJobParams)
 }
 
 const contestLanguages = `-- name: ContestLanguages :many
-SELECT DISTINCT j.language FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = $1 AND p.participant_id IS NOT NULL ORDER BY 1
+SELECT DISTINCT j.language FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = $1::bigint ORDER BY 1
 `
 
 // Those in which something was handed in to a round.
-func (q *Queries) ContestLanguages(ctx context.Context, db DBTX, roundID *int64) ([]string, error) {
+func (q *Queries) ContestLanguages(ctx context.Context, db DBTX, roundID int64) ([]string, error) {
 	rows, err := db.Query(ctx, contestLanguages, roundID)
 	if err != nil {
 		return nil, err
@@ -503,7 +503,7 @@ func (q *Queries) ContestOwn(ctx context.Context, db DBTX, arg ContestOwnParams)
 }
 
 const contestParticipants = `-- name: ContestParticipants :many
-SELECT p.id, p.space_id, p.code, p.icpc_id, p.label, p.name, p.display_name, p.organization_id, p.room, p.ranked, p.hidden, p.status, p.reason, p.submits, coalesce(o.code, '')::text AS organization,
+SELECT p.id, p.space_id, p.code, p.icpc_id, p.label, p.name, p.display_name, p.organization_id, p.room, p.ranked, p.hidden, p.status, p.reason, p.submits, p.follows, coalesce(o.code, '')::text AS organization,
   ARRAY(SELECT g.code FROM participant_groups pg JOIN team_groups g ON g.id = pg.group_id WHERE pg.participant_id = p.id ORDER BY g.code)::text[] AS groups
 FROM round_entries e JOIN participants p ON p.id = e.participant_id LEFT JOIN organizations o ON o.id = p.organization_id
 WHERE e.round_id = $1 ORDER BY p.code
@@ -524,6 +524,7 @@ type ContestParticipantsRow struct {
 	Status         string
 	Reason         string
 	Submits        int64
+	Follows        *string
 	Organization   string
 	Groups         []string
 }
@@ -553,6 +554,7 @@ func (q *Queries) ContestParticipants(ctx context.Context, db DBTX, roundID int6
 			&i.Status,
 			&i.Reason,
 			&i.Submits,
+			&i.Follows,
 			&i.Organization,
 			&i.Groups,
 		); err != nil {
@@ -816,17 +818,17 @@ SELECT s.job_id, p.id AS participant_id, p.code AS participant, p.hidden, s.prob
   coalesce((SELECT json_agg(json_build_object('name', g ->> 'name', 'score', g -> 'score')) FROM json_array_elements(r.result -> 'groups') g
     WHERE g ->> 'score' IS NOT NULL AND g ->> 'name' <> ''), '[]')::json AS groups,
   coalesce((SELECT json_agg(json_build_object('verdict', t ->> 'verdict', 'cpu_us', t #> '{usage,cpu_us}', 'wall_ms', t #> '{usage,wall_ms}') ORDER BY (t ->> 'index')::integer)
-    FROM json_array_elements(r.result -> 'tests') t), '[]')::json AS tests
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id JOIN participants p ON p.id = s.participant_id
+    FROM json_array_elements(r.result -> 'tests') t WHERE NOT s.follows), '[]')::json AS tests
+FROM round_submissions s JOIN jobs j ON j.job_id = s.job_id JOIN participants p ON p.id = s.participant_id
 LEFT JOIN contest_submissions c ON c.job_id = s.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
-WHERE s.round_id = $1 AND s.participant_id IS NOT NULL AND NOT s.unofficial
+WHERE s.round_id = $1::bigint
   AND ($2::boolean OR s.job_id = ANY ($3::bigint[]))
 ORDER BY s.job_id
 `
 
 type ContestSubmissionsParams struct {
-	RoundID    *int64
+	RoundID    int64
 	Everything bool
 	JobIds     []int64
 }
@@ -851,7 +853,7 @@ type ContestSubmissionsRow struct {
 }
 
 // What participants handed in to a round, all of it or some, in order of arrival, with the judging that everybody would
-// see: none of a rejudge set that was not applied.
+// see: none of a rejudge set that was not applied. Of what was handed in to a space whose round follows it, without the tests.
 func (q *Queries) ContestSubmissions(ctx context.Context, db DBTX, arg ContestSubmissionsParams) ([]ContestSubmissionsRow, error) {
 	rows, err := db.Query(ctx, contestSubmissions, arg.RoundID, arg.Everything, arg.JobIds)
 	if err != nil {

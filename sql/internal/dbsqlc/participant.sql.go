@@ -112,7 +112,7 @@ func (q *Queries) ParticipantKnown(ctx context.Context, db DBTX, arg Participant
 }
 
 const participantList = `-- name: ParticipantList :many
-SELECT p.id, p.space_id, p.code, p.icpc_id, p.label, p.name, p.display_name, p.organization_id, p.room, p.ranked, p.hidden, p.status, p.reason, p.submits, coalesce(o.code, '')::text AS organization,
+SELECT p.id, p.space_id, p.code, p.icpc_id, p.label, p.name, p.display_name, p.organization_id, p.room, p.ranked, p.hidden, p.status, p.reason, p.submits, p.follows, coalesce(o.code, '')::text AS organization,
   ARRAY(SELECT g.code FROM participant_groups pg JOIN team_groups g ON g.id = pg.group_id WHERE pg.participant_id = p.id ORDER BY g.code)::text[] AS groups,
   ARRAY(SELECT m.user_name FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS users,
   ARRAY(SELECT m.role FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS roles
@@ -142,6 +142,7 @@ type ParticipantListRow struct {
 	Status         string
 	Reason         string
 	Submits        int64
+	Follows        *string
 	Organization   string
 	Groups         []string
 	Users          []string
@@ -177,6 +178,7 @@ func (q *Queries) ParticipantList(ctx context.Context, db DBTX, arg ParticipantL
 			&i.Status,
 			&i.Reason,
 			&i.Submits,
+			&i.Follows,
 			&i.Organization,
 			&i.Groups,
 			&i.Users,
@@ -211,7 +213,7 @@ func (q *Queries) ParticipantMate(ctx context.Context, db DBTX, arg ParticipantM
 
 const participantRemove = `-- name: ParticipantRemove :one
 WITH gone AS (
-  DELETE FROM participants p WHERE p.space_id = $1 AND p.code = $2
+  DELETE FROM participants p WHERE p.space_id = $1 AND p.code = $2 AND p.follows IS NULL
     AND NOT EXISTS (SELECT 1 FROM job_payloads j WHERE j.participant_id = p.id) RETURNING p.code)
 SELECT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = $1 AND p.code = $2)::boolean AS found, EXISTS (SELECT 1 FROM gone)::boolean AS done
 `
@@ -226,7 +228,7 @@ type ParticipantRemoveRow struct {
 	Done  bool
 }
 
-// Only one who has handed nothing in.
+// Only one who has handed nothing in, and stands for no member.
 func (q *Queries) ParticipantRemove(ctx context.Context, db DBTX, arg ParticipantRemoveParams) (ParticipantRemoveRow, error) {
 	row := db.QueryRow(ctx, participantRemove, arg.SpaceID, arg.Code)
 	var i ParticipantRemoveRow

@@ -197,10 +197,10 @@ func (q *Queries) RoundChangeAdd(ctx context.Context, db DBTX, arg RoundChangeAd
 
 const roundCreate = `-- name: RoundCreate :one
 INSERT INTO rounds (space_id, code, title, formal_name, kind, format, settings, starts_at, paused_ms, duration_ms, freeze_ms, thaw_at,
-  public_runs, practice, follows, speed, created_by)
+  public_runs, practice, speed, created_by)
 SELECT s.id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16
-FROM spaces s WHERE s.slug = $17 RETURNING id, space_id
+  $12, $13, $14, $15
+FROM spaces s WHERE s.slug = $16 RETURNING id, space_id
 `
 
 type RoundCreateParams struct {
@@ -217,7 +217,6 @@ type RoundCreateParams struct {
 	ThawAt     *time.Time
 	PublicRuns bool
 	Practice   bool
-	Follows    bool
 	Speed      int32
 	CreatedBy  string
 	Space      string
@@ -243,7 +242,6 @@ func (q *Queries) RoundCreate(ctx context.Context, db DBTX, arg RoundCreateParam
 		arg.ThawAt,
 		arg.PublicRuns,
 		arg.Practice,
-		arg.Follows,
 		arg.Speed,
 		arg.CreatedBy,
 		arg.Space,
@@ -254,10 +252,10 @@ func (q *Queries) RoundCreate(ctx context.Context, db DBTX, arg RoundCreateParam
 }
 
 const roundDelete = `-- name: RoundDelete :execrows
-DELETE FROM rounds r WHERE r.id = $1 AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.round_id = r.id)
+DELETE FROM rounds r WHERE r.id = $1 AND NOT r.follows AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.round_id = r.id)
 `
 
-// Only one that nobody has handed anything in to.
+// Only one that nobody has handed anything in to, and that follows no space.
 func (q *Queries) RoundDelete(ctx context.Context, db DBTX, id int64) (int64, error) {
 	result, err := db.Exec(ctx, roundDelete, id)
 	if err != nil {
@@ -401,7 +399,7 @@ func (q *Queries) RoundHold(ctx context.Context, db DBTX, code string) (RoundHol
 const roundList = `-- name: RoundList :many
 SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, r.speed, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id
 WHERE ($1::text = '' OR s.slug = $1)
-  AND ($2::boolean OR s.listed OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = $3))
+  AND ($2::boolean OR s.listed AND NOT r.follows OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = $3))
   AND ($4::text = '' OR r.id < (SELECT b.id FROM rounds b WHERE b.code = $4))
 ORDER BY r.id DESC LIMIT $5::integer
 `
@@ -442,7 +440,7 @@ type RoundListRow struct {
 	Now          time.Time
 }
 
-// The newest first, of one space or of all that somebody may know of.
+// The newest first, of one space or of all that somebody may know of: what follows a space is for its members.
 func (q *Queries) RoundList(ctx context.Context, db DBTX, arg RoundListParams) ([]RoundListRow, error) {
 	rows, err := db.Query(ctx, roundList,
 		arg.Space,
@@ -746,8 +744,8 @@ func (q *Queries) RoundTries(ctx context.Context, db DBTX, arg RoundTriesParams)
 
 const roundUnsettled = `-- name: RoundUnsettled :one
 WITH counted AS (
-  SELECT j.job_id, j.verdict, j.rejudge_set FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
-  WHERE p.round_id = $1 AND p.participant_id IS NOT NULL AND NOT p.unofficial
+  SELECT j.job_id, j.verdict, j.rejudge_set FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
+  WHERE p.round_id = $1::bigint
     AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
 SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
   count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets,
@@ -780,9 +778,8 @@ func (q *Queries) RoundUnsettled(ctx context.Context, db DBTX, roundID int64) (R
 const roundUpdate = `-- name: RoundUpdate :exec
 UPDATE rounds SET title = $1, formal_name = $2, kind = $3, format = $4, settings = $5, starts_at = $6,
   paused_ms = $7, duration_ms = $8, freeze_ms = $9, thaw_at = $10, thawed_at = $11,
-  finalized_at = $12, finalized_by = $13, updates_end_at = $14, public_runs = $15, practice = $16,
-  follows = $17
-WHERE id = $18
+  finalized_at = $12, finalized_by = $13, updates_end_at = $14, public_runs = $15, practice = $16
+WHERE id = $17
 `
 
 type RoundUpdateParams struct {
@@ -802,7 +799,6 @@ type RoundUpdateParams struct {
 	UpdatesEndAt *time.Time
 	PublicRuns   bool
 	Practice     bool
-	Follows      bool
 	ID           int64
 }
 
@@ -824,7 +820,6 @@ func (q *Queries) RoundUpdate(ctx context.Context, db DBTX, arg RoundUpdateParam
 		arg.UpdatesEndAt,
 		arg.PublicRuns,
 		arg.Practice,
-		arg.Follows,
 		arg.ID,
 	)
 	return err
