@@ -169,7 +169,7 @@ func compose(shared *site.Site) *Server {
 	s.solve = solve.New(shared, s.job)
 	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
-	s.rounds = rounds.New(shared)
+	s.rounds = rounds.New(shared, s.people)
 	s.archive = archive.New(shared)
 	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings())
 	s.staff = staff.New(shared, s.job)

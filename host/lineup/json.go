@@ -27,6 +27,8 @@ type thing struct {
 	Organization *text   `json:"organization_id"`
 	Groups       *[]text `json:"group_ids"`
 	Username     *string `json:"username"`
+	Password     string  `json:"password"`
+	Team         text    `json:"team_id"`
 	Role         *string `json:"role"`
 	Location     *struct {
 		Description string `json:"description"`
@@ -79,13 +81,16 @@ func (l *List) readJSON(raw []byte) {
 		v := things[i]
 		teams = teams || v.Organization != nil || v.Groups != nil || v.Label != nil || v.DisplayName != nil
 		organizations = organizations || v.FormalName != nil || v.Country != ""
-		if v.Username != nil || v.Role != nil {
+		if v.Username != nil {
+			l.Logins = append(l.Logins, Login{Line: i + 1, Kind: v.Type, Name: *v.Username, DisplayName: or(v.Name), Password: v.Password, Team: string(v.Team)})
+		} else if v.Role != nil {
 			l.wrong(i+1, "", "unknown", "This is a list of %s. Import people with their passwords on the page of members of the space, and teams here.", "people")
 			return
 		}
 	}
 	for i, v := range things {
 		switch {
+		case v.Username != nil: // it is among the accounts
 		case teams:
 			l.Teams = append(l.Teams, v.team(i+1))
 		case organizations:

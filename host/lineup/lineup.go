@@ -1,15 +1,16 @@
 // Package lineup reads lists of teams, of their organizations and of their groups as organisers have them, and says line by
 // line what would come of them. It changes nothing itself.
 //
-// It reads tables with a head, the teams.tsv and groups.tsv of DOMjudge, and the teams.json, organizations.json and
-// groups.json of the ICPC's Contest API and its registration system.
+// It reads tables with a head, the teams.tsv, groups.tsv and accounts.tsv of DOMjudge, and the teams.json, organizations.json,
+// groups.json and accounts.json of the ICPC's Contest API and its registration system.
 //
 // Its files:
 //
-//	lineup.go  what a list is, and what is wrong with it
-//	table.go   tables
-//	json.go    JSON
-//	plan.go    what would come of a list
+//	lineup.go    what a list is, and what is wrong with it
+//	table.go     tables
+//	json.go      JSON
+//	plan.go      what would come of a list
+//	accounts.go  accounts of teams
 //
 // Source: the Contest API, release 2026-01, and the file formats of the CCS Requirements of the ICPC.
 package lineup
@@ -47,6 +48,8 @@ type Team struct {
 	Members      *[]judge.ParticipantMember
 	Ranked       *bool
 	Hidden       *bool
+
+	Account, Password string // by which all of the team take part; "" = the list names none
 }
 
 // Organization is one as a list has it.
@@ -66,6 +69,7 @@ type List struct {
 	Teams         []Team
 	Organizations []Organization
 	Groups        []Group
+	Logins        []Login
 	Problems      []roster.Mistake
 	More          int // problems beyond those that are listed
 }
@@ -78,7 +82,19 @@ func (l *List) wrong(line int, field, reason, format string, args ...any) {
 		l.More++
 		return
 	}
-	e := judge.Wrong(field, reason, format, args...)
+	l.add(line, judge.Wrong(field, reason, format, args...))
+}
+
+// mistake is wrong with an error that was made elsewhere.
+func (l *List) mistake(line int, e *judge.FieldError) {
+	if len(l.Problems) == maxProblems {
+		l.More++
+		return
+	}
+	l.add(line, e)
+}
+
+func (l *List) add(line int, e *judge.FieldError) {
 	l.Problems = append(l.Problems, roster.Mistake{Line: line, Field: e.Field, Reason: e.Reason, Detail: e.Remedy, Said: e})
 }
 
@@ -103,7 +119,7 @@ func Read(text []byte) *List {
 	default:
 		l.readTable(text)
 	}
-	if l.OK() && len(l.Teams)+len(l.Organizations)+len(l.Groups) == 0 {
+	if l.OK() && len(l.Teams)+len(l.Organizations)+len(l.Groups)+len(l.Logins) == 0 {
 		l.wrong(0, "", "empty", "The list has nobody in it, only its head.")
 	}
 	l.check()
@@ -163,6 +179,12 @@ func (l *List) check() {
 	}
 	for _, g := range l.Groups {
 		named("group ", g.Line, g.Code, g.Name)
+	}
+	for _, a := range l.Logins {
+		l.text(a.Line, "name", a.DisplayName, maxName)
+		if a.Name == "" {
+			l.wrong(a.Line, "account", "missing", "The name of the account is missing.")
+		}
 	}
 }
 

@@ -26,6 +26,9 @@ func said(p *lineup.Plan) string {
 		}
 		out = append(out, fmt.Sprintf("team %s=%s(%s) of %q in %v members %v label %q icpc %q room %q hidden %t", v.Code, v.Name, v.DisplayName, v.Organization, v.Groups, members, v.Label, v.ICPCID, v.Room, v.Hidden))
 	}
+	for _, a := range p.Accounts {
+		out = append(out, fmt.Sprintf("account %s %q %q of %s in %q", a.Name, a.DisplayName, a.Password, a.Team, a.Room))
+	}
 	for _, m := range p.Problems {
 		out = append(out, fmt.Sprintf("line %d %s: %s", m.Line, m.Field, m.Reason))
 	}
@@ -59,7 +62,7 @@ func TestListsThatOrganisersHaveAreRead(t *testing.T) {
 		{"organizations.json", `[{"id": "lu", "name": "LU", "formal_name": "Lund University", "country": "SWE"}]`, "organization lu=LU/Lund University SWE"},
 		{"groups.json", `[{"id": "9", "name": "Observers", "hidden": true}]`, "group 9=Observers ranked false"},
 	} {
-		if got := said(lineup.Read([]byte(tt.list)).Plan(known)); got != tt.want {
+		if got := said(lineup.Read([]byte(tt.list)).Plan(known, lineup.Making{Prefix: "cup"})); got != tt.want {
 			t.Errorf("%s says\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
@@ -74,7 +77,7 @@ func TestEveryMistakeOfALineupIsSaidWithItsLine(t *testing.T) {
 	for list, want := range map[string]string{
 		"code,name,colour\nred,Red,x\n":                      "line 1 : unknown",
 		"name\nRed\n":                                        "line 1 code: missing",
-		"code,password\nred,x\n":                             "line 1 password: unknown",
+		"code,pin\nred,x\n":                                  "line 1 : unknown",
 		"code,name\nred,Red\nred,Again\n":                    "line 3 code: duplicate",
 		"code,name\nr d,Red\n":                               "line 2 code: invalid",
 		"code,name\nred,\n":                                  "line 2 name: missing",
@@ -87,8 +90,15 @@ func TestEveryMistakeOfALineupIsSaidWithItsLine(t *testing.T) {
 		"code,hidden,name\nred,maybe,Red\n":                  "line 2 hidden: invalid",
 		"code,name\nred\n":                                   "line 2 : invalid",
 		"teams\t1\n12\t3\n":                                  "line 2 : invalid",
-		"accounts\t1\nteam\tRed\tred\tsecret\n":              "line 1 : unknown",
-		`[{"id": "1", "username": "ann", "password": "x"}]`:  "line 1 : unknown",
+		"accounts\t1\nteam\tRed\tteam-07\tsecret\n":          "line 2 team: unknown",
+		"accounts\t1\nteam\tRed\n":                           "line 2 : invalid",
+		"accounts\t1\njudge\tJo\t\tsecret\n":                 "line 2 account: missing",
+		"institutions\t1\nx\ty\n":                            "line 1 : unknown",
+		`[{"id": "1", "username": "ann", "password": "x"}]`:  "line 1 type: missing",
+		"code,name,account\nred,Red,Ann!\n":                  "line 2 account: invalid",
+		"code,name,account\nred,Red,bob\n":                   "line 2 account: in_two",
+		"code,name,account\nred,Red,x\npink,Pink,x\n":        "line 3 account: duplicate",
+		"code,name,password\nred,Red,short\n":                "line 2 password: invalid",
 		`{"teams": []}`:                                      "line 0 : invalid",
 		`[{"id": [], "name": "x"}]`:                          "line 1 : invalid\nline 1 code: invalid\nline 1 name: missing",
 		"":                                                   "line 0 : empty",
@@ -96,7 +106,10 @@ func TestEveryMistakeOfALineupIsSaidWithItsLine(t *testing.T) {
 		"code,name\n\xff,x\n":                                "line 0 : not_utf8",
 		"code,name\n" + strings.Repeat("x", lineup.MaxBytes): "line 0 : too_long",
 	} {
-		p := lineup.Read([]byte(list)).Plan(known)
+		p := lineup.Read([]byte(list)).Plan(known, lineup.Making{Prefix: "cup"})
+		if err := p.CheckPasswords(); err != nil {
+			t.Fatal(err)
+		}
 		var got []string
 		for _, m := range p.Problems {
 			got = append(got, fmt.Sprintf("line %d %s: %s", m.Line, m.Field, m.Reason))
@@ -108,6 +121,64 @@ func TestEveryMistakeOfALineupIsSaidWithItsLine(t *testing.T) {
 	}
 }
 
+func TestTeamsGetAccountsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	member := []judge.ParticipantMember{{User: "ann", Role: judge.MemberContestant}}
+	known := lineup.Known{
+		Accounts:     map[string]bool{"ann": true, "coach": true, "kim": true, "cup-taken": true},
+		Participants: []judge.Participant{{ID: 1, Code: "007", Name: "Seven", DisplayName: "Team Seven", Room: "K7"}, {ID: 2, Code: "red", Name: "Red", Members: member}},
+	}
+	for _, tt := range []struct {
+		name, list string
+		all        bool
+		want       []string
+	}{
+		{
+			"an account for each team without a contestant", "code,name,members,coaches,room\nred,Red,ann,,\nBlue,Blue,,coach,K1\nwhite,White,,,\n", true,
+			[]string{`account cup-blue "Blue" "" of Blue in "K1"`, `account cup-white "White" "" of white in ""`, "Blue: coach cup-blue", "white: cup-white"},
+		},
+		{"none where nobody asks for it", "code,name\nblue,Blue\n", false, []string{"blue:"}},
+		{
+			"names and passwords of the list", "code,name,username,password\nblue,Blue,azure,a long secret 1\nwhite,White,,a long secret 2\ngrey,Grey,kim,\n", false,
+			[]string{`account azure "Blue" "a long secret 1" of blue in ""`, `account cup-white "White" "a long secret 2" of white in ""`, "blue: azure", "white: cup-white", "grey: kim"},
+		},
+		{"a name that somebody has, made up", "code,name\ntaken,Taken\n", true, []string{"taken:", "line 2 account: duplicate"}},
+		{
+			"accounts.tsv", "accounts\t1\nteam\tSeven\tteam-007\ta long secret 7\njudge\tJo\tjo\tsecret\nteam\tRed\tann\tignored\n", false,
+			[]string{`account team-007 "Team Seven" "a long secret 7" of 007 in "K7"`, "007: team-007"},
+		},
+		{
+			"accounts.json", `[{"id": "1", "username": "seven", "type": "team", "team_id": "007", "password": "a long secret 7"}, {"id": "2", "username": "root", "type": "admin"}]`, false,
+			[]string{`account seven "Team Seven" "a long secret 7" of 007 in "K7"`, "007: seven"},
+		},
+	} {
+		p := lineup.Read([]byte(tt.list)).Plan(known, lineup.Making{All: tt.all, Prefix: "cup"})
+		if err := p.CheckPasswords(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range p.Accounts {
+			got = append(got, fmt.Sprintf("account %s %q %q of %s in %q", a.Name, a.DisplayName, a.Password, a.Team, a.Room))
+		}
+		for _, v := range p.Participants {
+			if v.Code == "red" {
+				continue
+			}
+			var members []string
+			for _, m := range v.Members {
+				members = append(members, m.User)
+			}
+			got = append(got, strings.TrimSpace(v.Code+": "+strings.Join(members, " ")))
+		}
+		for _, m := range p.Problems {
+			got = append(got, fmt.Sprintf("line %d %s: %s", m.Line, m.Field, m.Reason))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+	}
+}
+
 func TestWhatALineupDoesNotSayStays(t *testing.T) {
 	t.Parallel()
 	was := judge.Participant{
@@ -115,11 +186,11 @@ func TestWhatALineupDoesNotSayStays(t *testing.T) {
 		Members: []judge.ParticipantMember{{User: "bob", Role: judge.MemberContestant}, {User: "ann", Role: judge.MemberContestant}},
 	}
 	known := lineup.Known{Participants: []judge.Participant{was}, Groups: []judge.TeamGroup{{ID: 2, Code: "uni", Name: "Uni", Ranked: true}}, Accounts: map[string]bool{"ann": true, "bob": true}}
-	p := lineup.Read([]byte("code,name,members,groups\nred,Red,ann bob,Uni\n")).Plan(known)
+	p := lineup.Read([]byte("code,name,members,groups\nred,Red,ann bob,Uni\n")).Plan(known, lineup.Making{Prefix: "cup"})
 	if len(p.Participants) != 0 || p.Counts[lineup.Stays] != 1 {
 		t.Errorf("the same list changes %s", said(p))
 	}
-	p = lineup.Read([]byte("code,room\nred,K2\n")).Plan(known)
+	p = lineup.Read([]byte("code,room\nred,K2\n")).Plan(known, lineup.Making{Prefix: "cup"})
 	if len(p.Participants) != 1 {
 		t.Fatalf("another room changes %s", said(p))
 	}
@@ -130,7 +201,7 @@ func TestWhatALineupDoesNotSayStays(t *testing.T) {
 	}
 	// Somebody goes from one team of a list to another.
 	known.Participants = append(known.Participants, judge.Participant{ID: 2, Code: "blue", Name: "Blue"})
-	if p = lineup.Read([]byte("code,members\nred,bob\nblue,ann\n")).Plan(known); !p.OK() || len(p.Participants) != 2 {
+	if p = lineup.Read([]byte("code,members\nred,bob\nblue,ann\n")).Plan(known, lineup.Making{Prefix: "cup"}); !p.OK() || len(p.Participants) != 2 {
 		t.Errorf("a change of teams: %s", said(p))
 	}
 }
@@ -141,7 +212,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p := lineup.Read(text).Plan(lineup.Known{})
+		p := lineup.Read(text).Plan(lineup.Known{}, lineup.Making{})
 		if p.OK() && len(p.Steps) == 0 {
 			t.Fatalf("%q is no list, and nothing is wrong with it", text)
 		}

@@ -19,10 +19,14 @@ type Known struct {
 	Accounts      map[string]bool // names of accounts that there are, of those that the list names
 }
 
-// Users are the accounts that a list names.
-func (l *List) Users() []string {
+// Users are the accounts that a list names, or that would be made.
+func (l *List) Users(m Making) []string {
 	out := []string{}
+	for _, a := range l.Logins {
+		out = append(out, a.Name)
+	}
 	for _, t := range l.Teams {
+		out = append(out, m.accountOf(t))
 		if t.Members == nil {
 			continue
 		}
@@ -59,12 +63,23 @@ type Plan struct {
 	Organizations []judge.Organization // to be made or changed
 	Groups        []judge.TeamGroup
 	Participants  []judge.Participant
+	Accounts      []Account // to be made
+
+	now     []judge.Participant // all that there are then
+	at      map[string]int      // where they are there, by code
+	changed map[string]bool     // those to be written, by code
 }
 
 // Plan says what would become of a list, with what there is. What a list does not say of a team that there is stays. An
 // organization or a group that a team names and that there is not is made.
-func (l *List) Plan(k Known) *Plan {
-	p := &Plan{List: &List{Problems: slices.Clone(l.Problems), More: l.More}, Counts: map[string]int{}}
+func (l *List) Plan(k Known, m Making) *Plan {
+	p := &Plan{
+		List: &List{Problems: slices.Clone(l.Problems), More: l.More}, Counts: map[string]int{},
+		now: slices.Clone(k.Participants), at: map[string]int{}, changed: map[string]bool{},
+	}
+	for i, v := range p.now {
+		p.at[v.Code] = i
+	}
 	organizations, groups := map[string]judge.Organization{}, map[string]judge.TeamGroup{}
 	for _, o := range k.Organizations {
 		organizations[o.Code] = o
@@ -89,8 +104,19 @@ func (l *List) Plan(k Known) *Plan {
 		groups[g.Code] = g.TeamGroup
 	}
 	p.teams(l, k, organizations, groups)
-	slices.SortStableFunc(p.Problems, func(a, b roster.Mistake) int { return a.Line - b.Line })
+	p.accounts(l, k, m)
+	for _, v := range p.now {
+		if p.changed[v.Code] {
+			p.Participants = append(p.Participants, v)
+		}
+	}
+	p.sort()
 	return p
+}
+
+// sort has all that is wrong in the order of the lines.
+func (p *Plan) sort() {
+	slices.SortStableFunc(p.Problems, func(a, b roster.Mistake) int { return a.Line - b.Line })
 }
 
 // step notes what becomes of a line, and reports whether something is written.
@@ -160,8 +186,12 @@ func (p *Plan) teams(l *List, k Known, organizations map[string]judge.Organizati
 				}
 			}
 		}
-		if p.step(t.Line, "participant", t.Code, is.Name, known, known && alike(was, is)) {
-			p.Participants = append(p.Participants, is)
+		p.changed[t.Code] = p.step(t.Line, "participant", t.Code, is.Name, known, known && alike(was, is))
+		if at, known := p.at[t.Code]; known {
+			p.now[at] = is
+		} else {
+			p.at[t.Code] = len(p.now)
+			p.now = append(p.now, is)
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // columnNames are the columns of a table.
-var columnNames = []string{"code", "name", "display_name", "members", "coaches", "organization", "country", "groups", "room", "label", "icpc_id", "ranked", "hidden"}
+var columnNames = []string{"code", "name", "display_name", "members", "coaches", "organization", "country", "groups", "room", "label", "icpc_id", "ranked", "hidden", "account", "password"}
 
 // otherNames are what lists call the columns, too.
 var otherNames = map[string]string{
 	"id": "code", "team": "name", "team_name": "name", "university": "organization", "school": "organization", "institution": "organization", "affiliation": "organization",
-	"group": "groups", "category": "groups", "seat": "room", "location": "room", "accounts": "members", "users": "members", "coach": "coaches", "icpcid": "icpc_id",
+	"group": "groups", "category": "groups", "seat": "room", "location": "room", "accounts": "members", "users": "members", "coach": "coaches", "icpcid": "icpc_id", "username": "account", "login": "account",
 }
 
 // readTable reads a table: one with a head, or one of DOMjudge, of which the first line says what it is.
@@ -36,7 +36,9 @@ func (l *List) readTable(text []byte) {
 			}
 			l.Groups = append(l.Groups, Group{line, judge.TeamGroup{Code: f[0], Name: f[1], Ranked: true}})
 		})
-	case (kind == "accounts" || kind == "institutions") && version != "":
+	case kind == "accounts" && version != "":
+		l.plainLines(rest, l.login)
+	case kind == "institutions" && version != "":
 		l.wrong(1, "", "unknown", "This is a list of %s. Import people with their passwords on the page of members of the space, and teams here.", kind)
 	default:
 		var columns []string
@@ -119,8 +121,6 @@ func (l *List) head(line int, record []string) []string {
 			column = other
 		}
 		switch {
-		case column == "password":
-			l.wrong(line, column, "unknown", "Passwords are of people, not of teams: import those on the page of members of the space, and name them here as members.")
 		case !slices.Contains(columnNames, column):
 			l.wrong(line, "", "unknown", "There is no column %.64q; there are %s.", head, strings.Join(columnNames, ", "))
 		case slices.Contains(columns, column):
@@ -148,6 +148,10 @@ func (l *List) row(line int, columns, record []string) {
 		switch column {
 		case "code":
 			t.Code = value
+		case "account":
+			t.Account = value
+		case "password":
+			t.Password = value
 		case "country":
 			t.Country = strings.ToUpper(value)
 		case "groups":

@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,9 +69,14 @@ type Lineup struct {
 	Organizations []judge.Organization
 	Groups        []judge.TeamGroup
 	Participants  []judge.Participant
+	Accounts      []Account // that participants name as members, and that there are not yet
 }
 
-// PutLineup is PutOrganizations, PutGroups and PutParticipants, all or nothing.
+// Account is one that all members of a team use.
+type Account struct{ Name, DisplayName, PasswordHash string }
+
+// PutLineup is PutOrganizations, PutGroups and PutParticipants, all or nothing, with the accounts that they need. One that
+// somebody else has made meanwhile is a [*judge.FieldError].
 func (s *Store) PutLineup(ctx context.Context, space string, l Lineup, by string) error {
 	names := codes(l.Participants, func(p judge.Participant) string { return p.Code })
 	return s.put(ctx, space, "participant", names, by, func(tx pgx.Tx, id int64) error {
@@ -80,11 +86,37 @@ func (s *Store) PutLineup(ctx context.Context, space string, l Lineup, by string
 		if err := s.writeGroups(ctx, tx, id, l.Groups); err != nil {
 			return err
 		}
+		if err := s.makeAccounts(ctx, tx, space, l.Accounts, by); err != nil {
+			return err
+		}
 		if err := s.checkParticipants(ctx, tx, id, l.Participants, names); err != nil {
 			return err
 		}
 		return s.writeParticipants(ctx, tx, id, l.Participants)
 	})
+}
+
+func (s *Store) makeAccounts(ctx context.Context, tx pgx.Tx, space string, list []Account, by string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var p dbsqlc.RosterMakeParams
+	for _, a := range list {
+		p.Names, p.Hashes, p.OneTimes = append(p.Names, a.Name), append(p.Hashes, a.PasswordHash), append(p.OneTimes, false)
+		p.DisplayNames, p.Emails = append(p.DisplayNames, a.DisplayName), append(p.Emails, "")
+	}
+	made, err := s.q.RosterMake(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	if len(made) < len(list) {
+		return judge.Wrong("text", "duplicate", "somebody made one of the accounts meanwhile: look at the preview again")
+	}
+	detail, err := json.Marshal(map[string]any{"made": made})
+	if err != nil {
+		return fmt.Errorf("encode the names of accounts: %w", err)
+	}
+	return s.q.RosterLog(ctx, tx, dbsqlc.RosterLogParams{By: by, Subject: "space:" + space, Detail: detail})
 }
 
 // RemoveOrganization removes one; ErrNotFound, or ErrInUse where participants are of it.

@@ -737,6 +737,7 @@ type Limits struct {
 
 // Lineup is a schema of the description.
 type Lineup struct {
+	Accounts []Sheet   `json:"accounts"`
 	Changed  int       `json:"changed"`
 	Imported bool      `json:"imported"`
 	Made     int       `json:"made"`
@@ -1237,8 +1238,9 @@ type PostSpaceInvitationsRequest struct {
 
 // PostSpaceLineupRequest is a schema of the description.
 type PostSpaceLineupRequest struct {
-	Preview bool   `json:"preview,omitempty"`
-	Text    string `json:"text"`
+	Accounts bool   `json:"accounts,omitempty"`
+	Preview  bool   `json:"preview,omitempty"`
+	Text     string `json:"text"`
 }
 
 // PostSpaceMembersRequest is a schema of the description.
@@ -1629,6 +1631,15 @@ type SentMessage struct {
 type SetterUsage struct {
 	Bytes int64  `json:"bytes"`
 	Name  string `json:"name"`
+}
+
+// Sheet is a schema of the description.
+type Sheet struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
+	Room     string `json:"room"`
+	Team     string `json:"team"`
+	TeamName string `json:"team_name"`
 }
 
 // Space is a schema of the description.
@@ -3158,7 +3169,7 @@ func (c *Client) DeleteSpaceInvitation(ctx context.Context, space string, id int
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
-// PostSpaceLineup calls POST /api/v1/spaces/{space}/lineup: Import a list of teams, of organizations or of groups, as staff of the space, all or none: a table with a head, or a file of DOMjudge or of the ICPC; what is wrong is said for each line. For whoever may use the site.
+// PostSpaceLineup calls POST /api/v1/spaces/{space}/lineup: Import a list of teams, with accounts if wanted, of organizations, of groups or of accounts of teams, as staff of the space, all or none: a table with a head, or a file of DOMjudge or of the ICPC; what is wrong is said for each line. For whoever may use the site.
 func (c *Client) PostSpaceLineup(ctx context.Context, space string, body PostSpaceLineupRequest, options ...CallOption) (out Lineup, err error) {
 	path := pathOf("/api/v1/spaces/%s/lineup", space)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)

@@ -127,7 +127,7 @@ func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
 	if e != nil {
 		return e
 	}
-	hash, err := s.hash(ctx, fresh)
+	hash, err := s.Hash(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
 	return err
 }
 
-// hash is [people.HashPassword] within the bound on hashing.
-func (s *Room) hash(ctx context.Context, password string) (hash string, err error) {
+// Hash is [people.HashPassword] within the bound on hashing.
+func (s *Room) Hash(ctx context.Context, password string) (hash string, err error) {
 	err = s.bounded(ctx, func() (err error) {
 		hash, err = people.HashPassword(password)
 		return err

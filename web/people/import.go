@@ -154,7 +154,7 @@ func (s *Room) importList(c *fiber.Ctx, t ImportTarget, text string, invite bool
 			continue
 		}
 		if step.Password != "" {
-			if hashes[step.Name], err = s.hash(ctx, step.Password); err != nil {
+			if hashes[step.Name], err = s.Hash(ctx, step.Password); err != nil {
 				return plan, nil, err
 			}
 			continue

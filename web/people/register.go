@@ -225,7 +225,7 @@ func (s *Room) chosen(c *fiber.Ctx, u judge.User) (hash string, err error) {
 	if e != nil {
 		return "", e
 	}
-	return s.hash(c.UserContext(), fresh)
+	return s.Hash(c.UserContext(), fresh)
 }
 
 // welcome logs somebody in who has just made their account, and leads them on.

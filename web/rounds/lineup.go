@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"context"
+	"html/template"
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
@@ -26,6 +27,10 @@ type teamsView struct {
 
 	Text  string
 	Plan  *lineup.Plan // what would become of the list
+	All   bool         // each team without a contestant gets an account
+	Site  string       // the address of the web side, "" where nobody has said it
+	Given []sheet      // accounts that were made, with passwords that nobody can read again
+	Table template.URL // of them, to be downloaded
 	Shown []lineup.Step
 	Rest  int
 	Fault *site.Fault
@@ -64,7 +69,7 @@ func (s *Room) teamsForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := teamsView{Text: c.FormValue("text")}
+	view := teamsView{Text: c.FormValue("text"), All: c.FormValue("accounts") == "all"}
 	if file, err := c.FormFile("list"); err == nil && file.Size > 0 {
 		body, err := site.ReadFormFile(file)
 		if err != nil {
@@ -72,7 +77,7 @@ func (s *Room) teamsForm(c *fiber.Ctx) error {
 		}
 		view.Text = string(body)
 	}
-	if view.Plan, err = s.lineup(c.UserContext(), space.Slug, view.Text); err != nil {
+	if view.Plan, err = s.lineup(c.UserContext(), space.Slug, view.Text, view.All); err != nil {
 		return err
 	}
 	switch {
@@ -81,19 +86,22 @@ func (s *Room) teamsForm(c *fiber.Ctx) error {
 	case c.FormValue("step") != "import":
 		return s.showTeams(c, fiber.StatusOK, view)
 	}
-	if err := s.bring(c, space.Slug, view.Plan); err != nil {
+	if view.Given, err = s.bring(c, space.Slug, view.Plan); err != nil {
 		if view.Fault = s.Explain(c.UserContext(), err); view.Fault.Field == "" {
 			return err
 		}
 		return s.showTeams(c, view.Fault.Status, view)
 	}
+	if len(view.Given) > 0 {
+		return s.showSheets(c, space, view)
+	}
 	return site.SeeDone(c, site.DoneSaved, site.SpaceURL(space.Slug)+"/participants")
 }
 
 // lineup says what would become of a list.
-func (s *Room) lineup(ctx context.Context, space, text string) (*lineup.Plan, error) {
-	list := lineup.Read([]byte(text))
-	found, err := s.Store.Known(ctx, sql.Asked{Names: list.Users(), Emails: []string{}, Spaces: []string{}})
+func (s *Room) lineup(ctx context.Context, space, text string, all bool) (*lineup.Plan, error) {
+	list, making := lineup.Read([]byte(text)), lineup.Making{All: all, Prefix: space}
+	found, err := s.Store.Known(ctx, sql.Asked{Names: list.Users(making), Emails: []string{}, Spaces: []string{}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +116,11 @@ func (s *Room) lineup(ctx context.Context, space, text string) (*lineup.Plan, er
 		return nil, err
 	}
 	known.Participants, err = whole(ctx, space, s.Config.Rounds.Participants, func(p judge.Participant) string { return p.Code })
-	return list.Plan(known), err
+	if err != nil {
+		return nil, err
+	}
+	plan := list.Plan(known, making)
+	return plan, plan.CheckPasswords()
 }
 
 // whole reads a list of a space to its end.
@@ -125,12 +137,18 @@ func whole[T any](ctx context.Context, space string, read func(ctx context.Conte
 	}
 }
 
-// bring does what a plan says.
-func (s *Room) bring(c *fiber.Ctx, space string, p *lineup.Plan) error {
+// bring does what a plan says. It returns the accounts that were made, with their passwords.
+func (s *Room) bring(c *fiber.Ctx, space string, p *lineup.Plan) ([]sheet, error) {
 	if p.Counts[lineup.Makes]+p.Counts[lineup.Changes] == 0 {
-		return nil
+		return nil, nil
 	}
-	return s.Config.Rounds.PutLineup(c.UserContext(), space, rounds.Lineup{Organizations: p.Organizations, Groups: p.Groups, Participants: p.Participants}, site.ViewerOf(c).Name)
+	given, accounts, err := s.sheets(c.UserContext(), p.Accounts)
+	if err != nil {
+		return nil, err
+	}
+	return given, s.Config.Rounds.PutLineup(c.UserContext(), space, rounds.Lineup{
+		Organizations: p.Organizations, Groups: p.Groups, Participants: p.Participants, Accounts: accounts,
+	}, site.ViewerOf(c).Name)
 }
 
 // lineupJSON is what came, or would come, of a list of teams.
@@ -141,31 +159,34 @@ type lineupJSON struct {
 	Same     int              `json:"same"`
 	Problems []roster.Mistake `json:"problems"`
 	More     int              `json:"more_problems"`
+	Accounts []sheet          `json:"accounts"` // that were made for teams, with passwords that nobody can read again
 }
 
-// apiLineup handles POST /api/v1/spaces/:space/lineup with {"text", "preview"}.
+// apiLineup handles POST /api/v1/spaces/:space/lineup with {"text", "preview", "accounts"}.
 func (s *Room) apiLineup(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	f, err := site.ReadFields(c, "text", "preview")
+	f, err := site.ReadFields(c, "text", "preview", "accounts")
 	if err != nil {
 		return err
 	}
-	text, preview := f.Text("text"), false
+	text, preview, all := f.Text("text"), false, false
 	f.Value("preview", "a truth value", &preview)
+	f.Value("accounts", "a truth value", &all)
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	plan, err := s.lineup(c.UserContext(), space.Slug, text)
+	plan, err := s.lineup(c.UserContext(), space.Slug, text, all)
+	given := []sheet{}
 	if err == nil && plan.OK() && !preview {
-		err = s.bring(c, space.Slug, plan)
+		given, err = s.bring(c, space.Slug, plan)
 	}
 	if err != nil {
 		return err
 	}
-	out := lineupJSON{plan.OK() && !preview, plan.Counts[lineup.Makes], plan.Counts[lineup.Changes], plan.Counts[lineup.Stays], plan.Problems, plan.More}
+	out := lineupJSON{plan.OK() && !preview, plan.Counts[lineup.Makes], plan.Counts[lineup.Changes], plan.Counts[lineup.Stays], plan.Problems, plan.More, append([]sheet{}, given...)}
 	if out.Problems == nil {
 		out.Problems = []roster.Mistake{}
 	}

@@ -20,6 +20,7 @@
 //	rounds.go        rounds and their times
 //	team.go          the page of a participant
 //	stream.go        what changes on a board, sent to who looks at it
+//	sheets.go        accounts of teams, once they are made
 //	staffpage.go     the pages on which staff make and run rounds
 package rounds
 
@@ -34,6 +35,7 @@ import (
 	"deepoj/host/standings"
 	"deepoj/sql"
 	"deepoj/web/live"
+	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
 )
 
@@ -41,14 +43,15 @@ import (
 type Room struct {
 	*site.Site
 
+	people    *peopleroom.Room
 	standings *standings.Keeper
 	channels  channels  // of boards that somebody looks at
 	watched   *live.Hub // who looks at which round
 }
 
 // New makes the room.
-func New(shared *site.Site) *Room {
-	return &Room{Site: shared, standings: standings.New(standings.Config{}, shared.Config.Rounds), watched: live.New(maxStreams, streamsOf)}
+func New(shared *site.Site, accounts *peopleroom.Room) *Room {
+	return &Room{Site: shared, people: accounts, standings: standings.New(standings.Config{}, shared.Config.Rounds), watched: live.New(maxStreams, streamsOf)}
 }
 
 // Standings are those that the room keeps.
