@@ -16,6 +16,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/reading"
+	"deepoj/host/restore/reader"
 	"deepoj/sql"
 	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
@@ -26,6 +27,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == reading.Command {
 		os.Exit(reading.Child(os.Args[1:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == reader.Command {
+		os.Exit(reader.Child(os.Args[1:]))
 	}
 	os.Exit(sqltest.Main(m))
 }

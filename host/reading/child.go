@@ -11,33 +11,25 @@ import (
 	"io/fs"
 	"os"
 
-	"golang.org/x/sys/unix"
-
-	"deepoj/host/plugin/walls"
 	"deepoj/host/problem"
 	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
 	"deepoj/host/problem/source"
+	"deepoj/host/reading/apart"
 )
 
 // Command is the hidden command that a program must hand to [Child].
 const Command = "package-read"
-
-// exitBroken is the exit status of a process that could not do its work. A Go program that dies by itself has 2.
-const exitBroken = 4
 
 // Child is the whole life of a reader: args are those of the process without its name, so args[0] is [Command]. It
 // returns the exit status. A main calls it before anything else.
 func Child(args []string) int {
 	if err := child(args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return exitBroken
+		return apart.ExitBroken
 	}
 	return 0
 }
-
-// sourceFD is where the archive or folder is open.
-const sourceFD = 3
 
 func child(args []string) error {
 	var o order
@@ -74,29 +66,15 @@ func child(args []string) error {
 
 // confined gives up what reading needs not, and returns the folder that is open, if it is one.
 func confined(o order) (root *os.Root, err error) {
-	c := walls.Confinement{Descriptors: sourceFD + 1, DataBytes: o.Data, CPU: o.CPU}
-	if o.Sample != "" {
-		c.Descriptors = sourceFD
-	}
+	o.Closed = o.Sample != ""
 	if o.Folder {
-		c.Reads = fmt.Sprintf("/proc/self/fd/%d", sourceFD)
-		if root, err = os.OpenRoot(c.Reads); err != nil {
+		o.Reads = fmt.Sprintf("/proc/self/fd/%d", apart.Source)
+		if root, err = os.OpenRoot(o.Reads); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.Begin(); err != nil {
-		return nil, err
-	}
-	for resource, most := range map[int]uint64{unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: maxOpen} {
-		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-			return nil, fmt.Errorf("resource %d to %d: %w", resource, most, err)
-		}
-	}
-	return root, nil
+	return root, o.Confine()
 }
-
-// maxOpen is how many files may be open at once: a path through folders takes one for each.
-const maxOpen = 64
 
 // open returns the files of the package that is open, or what is wrong with the archive.
 func open(o order, root *os.Root) (fs.FS, answer, error) {
@@ -107,7 +85,7 @@ func open(o order, root *os.Root) (fs.FS, answer, error) {
 	case root != nil:
 		return root.FS(), answer{}, nil
 	}
-	z, err := zip.NewReader(os.NewFile(sourceFD, "archive"), o.Bytes)
+	z, err := zip.NewReader(os.NewFile(apart.Source, "archive"), o.Bytes)
 	if err != nil {
 		return nil, answer{Archive: "the file is no ZIP archive that can be read: " + err.Error()}, nil //nolint:nilerr // the answer says it
 	}

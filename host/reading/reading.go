@@ -8,7 +8,6 @@
 package reading
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -18,40 +17,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"deepoj/host/problem"
+	"deepoj/host/reading/apart"
 )
 
-// Config bounds what reading one package may cost. Every field has a default.
-type Config struct {
-	// Exe is the program that is run again: its main must hand [Command] to [Child].
-	// Defaults to the running program.
-	Exe string
+// Config bounds what reading one package may cost: see [apart.Config].
+type Config apart.Config
 
-	// CPU is the time that all of it may take, in whole seconds. Defaults to 60 s.
-	CPU time.Duration
-
-	// Bytes is the memory that it may use. Defaults to 1 GiB.
-	Bytes int64
-
-	// Patience is how long the process may be silent when it was asked for something. Defaults to 10 minutes.
-	Patience time.Duration
-}
-
-func (c Config) withDefaults() Config {
-	c.Exe = cmp.Or(c.Exe, "/proc/self/exe")
-	c.CPU = cmp.Or(c.CPU, time.Minute)
-	c.Bytes = cmp.Or(c.Bytes, 1<<30)
-	c.Patience = cmp.Or(c.Patience, 10*time.Minute)
-	return c
-}
-
-// FailureError is why a package could not be read to its end. That is the package's
-// doing: it takes too long or too much, or breaks the reader.
-type FailureError struct{ Why string }
-
-func (e *FailureError) Error() string { return e.Why }
+// FailureError is why a package could not be read to its end: see [apart.FailureError].
+type FailureError = apart.FailureError
 
 // Reading is a package whose files are still with the process that read it.
 type Reading struct {
@@ -65,7 +40,7 @@ type Reading struct {
 // Close ends the process. The package can be opened no more, unless it was saved.
 func (r *Reading) Close() error {
 	if r.process != nil {
-		r.process.end()
+		r.process.End()
 	}
 	return nil
 }
@@ -110,22 +85,15 @@ func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string,
 	return r, strings.TrimSuffix(filepath.Base(full), ".zip"), err
 }
 
-// tries is how often a process is started that somebody kills.
-const tries = 2
-
-func (c Config) read(ctx context.Context, o order, source *os.File) (*Reading, error) {
-	c = c.withDefaults()
+func (c Config) read(ctx context.Context, o order, source *os.File) (r *Reading, err error) {
+	c = Config(apart.Config(c).WithDefaults())
 	o.CPU, o.Data = c.CPU, c.Bytes
-	for try := 1; ; try++ {
-		r, err := c.readOnce(ctx, o, source)
-		if errors.Is(err, errKilled) && try < tries {
-			continue
-		}
-		if errors.Is(err, errKilled) {
-			err = &FailureError{"the process that read the package was killed twice"}
-		}
-		return r, err
-	}
+	c.Slow = ": a statement, a name or a table in it is made in a way that takes very long to read"
+	err = apart.Try(func() (err error) {
+		r, err = c.readOnce(ctx, o, source)
+		return err
+	})
+	return r, err
 }
 
 // readOnce is one try. It ends the process unless it succeeds.
@@ -137,7 +105,7 @@ func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Read
 	}
 	defer func() {
 		if err != nil {
-			p.end()
+			p.End()
 		}
 	}()
 	head, err := p.head()
@@ -146,15 +114,15 @@ func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Read
 	}
 	var a answer
 	if err := json.Unmarshal(head, &a); err != nil {
-		return r, &FailureError{"the reader's answer cannot be read: " + err.Error()}
+		return r, &FailureError{Why: "the reader's answer cannot be read: " + err.Error()}
 	}
 	if len(a.Report.Warnings) > maxFindings || len(a.Refused) > maxFindings {
-		return r, &FailureError{"the reader's answer has too many findings"}
+		return r, &FailureError{Why: "the reader's answer has too many findings"}
 	}
 	r.Report = a.Report
 	switch {
 	case a.Archive != "":
-		return r, &FailureError{a.Archive}
+		return r, &FailureError{Why: a.Archive}
 	case len(a.Refused) > 0:
 		var errs []error
 		for _, f := range a.Refused {
@@ -164,7 +132,7 @@ func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Read
 	}
 	pkg, err := problem.Arrived(a.Package, files{p})
 	if err != nil {
-		return r, &FailureError{"the reader's answer cannot be used: " + err.Error()}
+		return r, &FailureError{Why: "the reader's answer cannot be used: " + err.Error()}
 	}
 	p.expect(pkg.Files)
 	r.Package, r.process = pkg, p
@@ -185,11 +153,11 @@ type answer struct {
 
 // order is what the process is told when it starts.
 type order struct {
-	CPU    time.Duration `json:"cpu"`
-	Data   int64         `json:"data"`
-	Bytes  int64         `json:"bytes,omitempty"`  // of the archive
-	Folder bool          `json:"folder,omitempty"` // what is open is a folder
-	Sample string        `json:"sample,omitempty"` // nothing is open: the sample problem of this name
+	apart.Limits
+
+	Bytes  int64  `json:"bytes,omitempty"`  // of the archive
+	Folder bool   `json:"folder,omitempty"` // what is open is a folder
+	Sample string `json:"sample,omitempty"` // nothing is open: the sample problem of this name
 
 	Statements bool `json:"statements,omitempty"` // what pages show is all that is read
 }

@@ -15,6 +15,7 @@
 //	sources.go  what was handed in
 //	recount.go  boards, counted twice
 //	rehearsal.go  a contest to hand in again
+//	wire.go     what came of a package, from one process to another
 //
 // Source: Contest API and Contest Package Format, releases 2023-06 and 2026-01, of the ICPC's specifications.
 package restore
@@ -112,11 +113,16 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 	if len(r.found) > 0 {
 		return nil, r.found
 	}
-	lines := r.out.lines
-	r.out.Past.Log = func(participants map[string]int64, removed []int64) ([]rounds.PastLine, error) {
+	r.out.keep()
+	return r.out, nil
+}
+
+// keep has the lines be the log of what is stored.
+func (c *Contest) keep() {
+	lines := c.lines
+	c.Past.Log = func(participants map[string]int64, removed []int64) ([]rounds.PastLine, error) {
 		return bound(lines, participants, removed)
 	}
-	return r.out, nil
 }
 
 // rename gives the round the short name that was asked for.

@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,13 +100,52 @@ func board(t *testing.T, c *restore.Contest, of contest.Viewer, d time.Duration)
 	return strings.Join(out, "; ")
 }
 
+// read is the contest of a package as it arrives from the process that has read it.
 func read(t *testing.T, p clics.Package) *restore.Contest {
 	t.Helper()
 	c, found := restore.Read(p, restore.Options{Space: "s", Now: now})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	return c
+	return sent(t, restore.Outcome{Contest: c}).Contest
+}
+
+// sent is an outcome after it was sent, which has to be the same.
+func sent(t *testing.T, o restore.Outcome) restore.Outcome {
+	t.Helper()
+	var first, again bytes.Buffer
+	if err := o.Send(&first); err != nil {
+		t.Fatal(err)
+	}
+	is, err := restore.Receive(bytes.NewReader(first.Bytes()))
+	if err == nil {
+		err = is.Send(&again)
+	}
+	if err != nil || !bytes.Equal(first.Bytes(), again.Bytes()) {
+		t.Fatalf("sent was\n%s\nand arrived has (%v)\n%s", first.Bytes(), err, again.Bytes())
+	}
+	return is
+}
+
+func TestAnOutcomeThatIsCutIsNone(t *testing.T) {
+	t.Parallel()
+	c, _ := restore.Read(foreign(), restore.Options{Space: "s", Now: now})
+	refused := restore.Outcome{Flaws: []clics.Flaw{{File: "a.json", Object: "1", Problem: "no"}}}
+	if got := sent(t, refused); got.Contest != nil || len(got.Flaws) != 1 || got.Flaws[0] != refused.Flaws[0] {
+		t.Errorf("a refusal arrives as %+v", got)
+	}
+	if got := sent(t, restore.Outcome{Unreadable: "no ZIP"}); got.Unreadable != "no ZIP" {
+		t.Errorf("what cannot be read arrives as %+v", got)
+	}
+	var whole bytes.Buffer
+	if err := (restore.Outcome{Contest: c}).Send(&whole); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < whole.Len()-1; n += 101 {
+		if _, err := restore.Receive(bytes.NewReader(whole.Bytes()[:n])); err == nil {
+			t.Fatalf("the first %d bytes of %d are taken for all", n, whole.Len())
+		}
+	}
 }
 
 func TestAPackageOfAnotherSystemIsSeenAsItWasThen(t *testing.T) {

@@ -28,7 +28,7 @@ type Past struct {
 
 	// Log makes the lines of the log, in order, with the numbers that participants got, by code, and removed intervals, in
 	// the order of the round's. Nil = there is none yet.
-	Log func(participants map[string]int64, removed []int64) ([]PastLine, error)
+	Log func(participants map[string]int64, removed []int64) ([]PastLine, error) `json:"-"`
 }
 
 // PastProblem is a problem of the contest.

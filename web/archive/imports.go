@@ -19,6 +19,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/restore"
+	"deepoj/host/restore/reader"
 	"deepoj/sql"
 	"deepoj/web/site"
 )
@@ -173,16 +174,15 @@ func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, err
 		out.wrong = site.WrongField("code", site.ReasonInvalid, "A short name has from 2 to 36 letters, digits, _, . and -, begins with a letter, a digit or _, and does not end with a dot.")
 		return out, nil
 	}
-	about, err := a.file.Stat()
+	is, err := reader.Config{}.Read(ctx, a.file, restore.Options{Space: a.Space, Code: a.Code, Now: time.Now()})
 	if err != nil {
 		return out, err
 	}
-	p, err := clics.ReadPackage(a.file, about.Size())
-	if err != nil {
-		out.wrong = site.WrongField("package", site.ReasonInvalid, "The package cannot be read: %s.", err)
+	if is.Unreadable != "" {
+		out.wrong = site.WrongField("package", site.ReasonInvalid, "The package cannot be read: %s.", is.Unreadable)
 		return out, nil
 	}
-	read, found := restore.Read(p, restore.Options{Space: a.Space, Code: a.Code, Now: time.Now()})
+	read, found := is.Contest, is.Flaws
 	if len(found) == 0 {
 		found, err = s.settle(ctx, v, read)
 	}

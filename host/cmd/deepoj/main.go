@@ -48,6 +48,7 @@ import (
 	"deepoj/host/command"
 	"deepoj/host/plugin"
 	"deepoj/host/reading"
+	"deepoj/host/restore/reader"
 	"deepoj/host/shortcut" // which is `deepoj version`, and `deepoj judge` if there is deepoj-judge
 	"deepoj/web/client"
 )
@@ -58,6 +59,9 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == reading.Command {
 		os.Exit(reading.Child(os.Args[1:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == reader.Command {
+		os.Exit(reader.Child(os.Args[1:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	status := program().Run(ctx, &command.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}, os.Args[1:])

@@ -12,11 +12,15 @@ import (
 	"deepoj/host/embedded/accounttest"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/reading"
+	"deepoj/host/restore/reader"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == reading.Command {
 		os.Exit(reading.Child(os.Args[1:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == reader.Command {
+		os.Exit(reader.Child(os.Args[1:]))
 	}
 	if err := accounttest.Main(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
