@@ -113,6 +113,9 @@ guest   GET    /clics/:version/contests/:round/state /clics/:version/contests/:r
 guest   GET    /clics/:version/contests/:round/scoreboard /clics/:version/contests/:round/event-feed /clics/:version/contests/:round/:type
 guest   GET    /clics/:version/contests/:round/:type/:id /clics/:version/contests/:round/submissions/:id/files
 guest   POST   /clics/:version/contests/:round/submissions
+user    GET    /clics/:version/webhooks /clics/:version/webhooks/:id
+user    POST   /clics/:version/webhooks
+user    DELETE /clics/:version/webhooks/:id
 
 login   DELETE /api/v1/sessions
 user    GET    /api/v1/account

@@ -171,7 +171,7 @@ func compose(shared *site.Site) *Server {
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.rounds = rounds.New(shared, s.people)
 	s.archive = archive.New(shared)
-	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings())
+	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings(), s.caller)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s
@@ -205,6 +205,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.rounds.Follow(ctx) })
 	g.Go(func() error { return s.clics.Follow(ctx) })
+	g.Go(func() error { return s.clics.TellHooks(ctx) })
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error { return s.people.Letters.Send(ctx) })

@@ -29,18 +29,7 @@ func NewWebhookSecret() (secret []byte, text string) {
 
 // CheckWebhook reports every reason why a user with this role may not have the webhook.
 func CheckWebhook(w judge.Webhook, owner judge.Role) (all []*judge.FieldError) {
-	u, err := url.Parse(w.URL)
-	switch {
-	case w.URL == "":
-		all = append(all, wrong("url", reasonEmpty, "Say which address is to be told."))
-	case len(w.URL) > maxWebhookURL:
-		all = append(all, wrong("url", reasonTooLong, "An address has up to %d bytes.", maxWebhookURL))
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" ||
-		strings.ContainsFunc(w.URL, func(r rune) bool { return r <= ' ' || r > '~' }):
-		all = append(all, wrong("url", reasonInvalid, "The address has to be like https://example.org/path."))
-	case u.User != nil:
-		all = append(all, wrong("url", reasonInvalid, "The address has a name or password in it; check the signature instead, or put a secret word into the path."))
-	}
+	all = CheckCallback(w.URL)
 	if len(w.Kinds) == 0 {
 		all = append(all, wrong("kinds", reasonEmpty, "Choose at least one kind of event."))
 	}
@@ -56,6 +45,23 @@ func CheckWebhook(w judge.Webhook, owner judge.Role) (all []*judge.FieldError) {
 	}
 	if w.Everyone && owner != judge.RoleStaff && owner != judge.RoleAdmin {
 		all = append(all, wrong("everyone", reasonDenied, "Only staff are told of the submissions of others."))
+	}
+	return all
+}
+
+// CheckCallback reports why an address cannot be told anything.
+func CheckCallback(address string) (all []*judge.FieldError) {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		all = append(all, wrong("url", reasonEmpty, "Say which address is to be told."))
+	case len(address) > maxWebhookURL:
+		all = append(all, wrong("url", reasonTooLong, "An address has up to %d bytes.", maxWebhookURL))
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }):
+		all = append(all, wrong("url", reasonInvalid, "The address has to be like https://example.org/path."))
+	case u.User != nil:
+		all = append(all, wrong("url", reasonInvalid, "The address has a name or password in it; check the signature instead, or put a secret word into the path."))
 	}
 	return all
 }

@@ -15,6 +15,7 @@
 //	importjobs.go    what was handed in to them, and their logs
 //	record.go        the log of what happened
 //	log.go           what logs say
+//	hooks.go         whom contests tell by themselves
 package rounds
 
 import (

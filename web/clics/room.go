@@ -9,6 +9,8 @@
 //
 //	addresses.go  what the room answers to
 //	feed.go       the event feed
+//	hooks.go      addresses that are told what the feed tells
+//	hooksend.go   how they are told
 //	objects.go    the objects of a contest
 //	room.go       what the room holds, who asks, and refusals
 //	submit.go     what is handed in, and its files
@@ -32,6 +34,7 @@ import (
 	"deepoj/host/standings"
 	"deepoj/sql"
 	"deepoj/sql/rounds"
+	"deepoj/web/callback"
 	"deepoj/web/live"
 	"deepoj/web/site"
 	"deepoj/web/solve"
@@ -55,11 +58,13 @@ type Room struct {
 	worlds    *worlds
 	standings *standings.Keeper
 	feeds     *live.Hub
+	caller    *callback.Caller
+	wake      chan struct{} // a log has grown
 }
 
 // New makes the room, which hands in by solve, and whose boards are those of kept.
-func New(shared *site.Site, solve *solve.Room, kept *standings.Keeper) *Room {
-	s := &Room{Site: shared, solve: solve, standings: kept, feeds: live.New(maxFeeds, feedsOfOne)}
+func New(shared *site.Site, solve *solve.Room, kept *standings.Keeper, caller *callback.Caller) *Room {
+	s := &Room{Site: shared, solve: solve, standings: kept, feeds: live.New(maxFeeds, feedsOfOne), caller: caller, wake: make(chan struct{}, 1)}
 	s.worlds = newWorlds(shared.Config.Rounds, s.languages)
 	return s
 }
@@ -68,6 +73,10 @@ func New(shared *site.Site, solve *solve.Room, kept *standings.Keeper) *Room {
 func (s *Room) Follow(ctx context.Context) error {
 	defer s.feeds.Close()
 	return s.Config.Rounds.Follow(ctx, func(round int64) {
+		select {
+		case s.wake <- struct{}{}:
+		default: // there is a sign already
+		}
 		if round == 0 {
 			s.feeds.WakeAll()
 			return
@@ -132,12 +141,16 @@ func (s *Room) ask(c *fiber.Ctx) (a asker, err error) {
 	if err != nil {
 		return a, err
 	}
-	a.round, a.view = r, standings.Public
-	v := site.ViewerOf(c)
+	return s.asks(c.UserContext(), a.form, site.ViewerOf(c), r, space)
+}
+
+// asks finds out as what somebody is told of a contest that they may see.
+func (s *Room) asks(ctx context.Context, f clics.Form, v site.Viewer, r *judge.Round, space *judge.Space) (a asker, err error) {
+	a.form, a.round, a.view = f, r, standings.Public
 	if v.May(people.ManageSpace, space) {
 		a.view = standings.Staff
 	} else if v.Known() {
-		e, err := s.Config.Rounds.Entry(c.UserContext(), r.ID, v.Name)
+		e, err := s.Config.Rounds.Entry(ctx, r.ID, v.Name)
 		switch {
 		case errors.Is(err, sql.ErrNotFound):
 		case err != nil:

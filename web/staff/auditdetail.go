@@ -33,6 +33,7 @@ var detailNames = map[string]locale.Word{
 	"reason": "reason", "redeliver": "delivered again after", "role": "role", "scope": "scope", "source": "source",
 	"spacing": "spacing", "submissions": "submissions", "tags": "tags", "title": "title", "totp": "authenticator app",
 	"user": "user", "verdict": "verdict", "version": "version", "was": "was", "why": "why",
+	"webhook": "webhook",
 }
 
 // orderings are the orders of queues.

@@ -28,6 +28,7 @@ var setStates = map[string]locale.Word{"applied": "applied", "cancelled": "cance
 // actNames are the acts that the audit log keeps.
 var actNames = map[string]locale.Word{
 	"activate": "activate", "activate_unproved": "activate unproved", "apply": "apply", "bind_checker": "bind checker", "cancel": "cancel", "checker_messages": "checker messages",
+	"contest_hook_create": "contest hook create", "contest_hook_delete": "contest hook delete", "contest_hook_disable": "contest hook disable",
 	"delay": "delay", "discard": "discard", "factors_off": "factors off", "immediate": "immediate", "key_create": "key create", "key_revoke": "key revoke",
 	"language_offer": "language offer", "language_withdraw": "language withdraw", "link": "link", "move": "move", "package_import": "package import", "package_render": "package render", "package_verify": "package verify", "passkey_add": "passkey add",
 	"passkey_copy": "passkey copy", "passkey_remove": "passkey remove", "password": "password", "pause": "pause",
