@@ -3,6 +3,7 @@ package sql_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -187,5 +188,65 @@ func TestTheSameProgramInAnotherRoundIsAnother(t *testing.T) {
 	}
 	if !slices.Equal(sqltest.All[int64](t, s, "SELECT DISTINCT round_id FROM job_payloads WHERE round_id IS NOT NULL"), []int64{r.ID}) {
 		t.Error("something is in another round")
+	}
+}
+
+func TestARoundTakesAProblemSoOftenAndSoLongAfterTheLast(t *testing.T) {
+	t.Parallel()
+	s := sqltest.WithProblem(t)
+	sqltest.Must(t, s.SaveProblem(t.Context(), judge.Problem{Slug: "other", Title: "Other", Version: "sha256:01", CPUMillis: 1000}, "test"))
+	r, team := roundOf(t, s)
+	_, err := s.Rounds.ChangeProblems(t.Context(), "day1", "prof", func(_ judge.Round, list []judge.RoundProblem) ([]judge.RoundProblem, error) {
+		return append(list, judge.RoundProblem{Problem: "other", Label: "B"}), nil
+	})
+	sqltest.Must(t, err)
+	n := 0
+	with := func(problem string, apart time.Duration, most int, more ...func(*sql.NewJob)) sql.NewJob {
+		n++
+		return sqltest.Sub("ann", append([]func(*sql.NewJob){inRound(r, team), sqltest.Key(strconv.Itoa(n)), func(v *sql.NewJob) {
+			v.Problem, v.Apart, v.Most = problem, apart, most
+		}}, more...)...)
+	}
+	sqltest.Submit(t, s, with("aplusb", time.Minute, 2))
+	e := refusedByRound(t, s, with("aplusb", time.Minute, 2), judge.RoundTooSoon)
+	if e.Patience == nil || *e.Patience <= 0 || *e.Patience > time.Minute {
+		t.Errorf("it is to wait for %v", e.Patience)
+	}
+	sqltest.Submit(t, s, with("other", time.Minute, 2)) // another problem has its own
+	s.Exec(t, "UPDATE jobs SET created_at = created_at - interval '2 minutes'")
+	sqltest.Submit(t, s, with("aplusb", time.Minute, 2))
+	s.Exec(t, "UPDATE jobs SET created_at = created_at - interval '2 minutes'")
+	refusedByRound(t, s, with("aplusb", time.Minute, 2), judge.RoundTooMany)
+	sqltest.Submit(t, s, with("aplusb", time.Minute, 2, func(v *sql.NewJob) { v.At = time.Now() })) // by staff
+	sqltest.Submit(t, s, with("aplusb", 0, 0))                                                      // without limits
+	// Who hands in a second time with the same key gets the first.
+	again := with("other", 0, 2)
+	first := sqltest.Submit(t, s, again)
+	again.Apart = time.Hour
+	if second, err := s.Submit(t.Context(), again); err != nil || second.JobID != first {
+		t.Errorf("the same once more is %+v (%v), was %d", second, err, first)
+	}
+}
+
+// TestAtOnceARoundTakesNoMoreThanItMay has several hand in at the same moment.
+func TestAtOnceARoundTakesNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
+	s := sqltest.WithProblem(t)
+	r, team := roundOf(t, s)
+	var taken atomic.Int32
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			_, err := s.Submit(t.Context(), sqltest.Sub("ann", inRound(r, team), sqltest.Key(strconv.Itoa(i)), func(v *sql.NewJob) { v.Most = 3 }))
+			if _, refused := errors.AsType[*judge.RoundError](err); err == nil {
+				taken.Add(1)
+			} else if !refused {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := taken.Load(); n != 3 {
+		t.Errorf("%d were taken, want 3", n)
 	}
 }

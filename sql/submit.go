@@ -40,6 +40,8 @@ type NewJob struct {
 	Round          int64           // id of the round that it is handed in to; 0 = none
 	Participant    int64           // id of who hands it in to the round, and whose turn it takes
 	At             time.Time       // when it counts as handed in to the round, of staff who hand in for somebody; zero = now
+	Apart          time.Duration   // how long after the last one of the problem the round takes another from who hands it in; 0 = at once
+	Most           int             // how many of the problem it takes from them; 0 = any number
 	Number         int64           // that it gets in the round, of staff likewise; 0 = the next
 	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
@@ -180,8 +182,8 @@ func (s *Site) receipts(ctx context.Context, b *batch, answers []submitAnswer) (
 			return nil, false, judge.Wrong("queue", "unknown", "there is no queue %q", b.queue)
 		case "queue_full":
 			return nil, false, ErrQueueFull
-		case string(judge.RoundNoParticipant), string(judge.RoundBanned), string(judge.RoundOtherProblem), string(judge.RoundProblemPaused):
-			return nil, false, &judge.RoundError{Refusal: judge.RoundRefusal(a.Outcome)}
+		case string(judge.RoundNoParticipant), string(judge.RoundBanned), string(judge.RoundOtherProblem), string(judge.RoundProblemPaused), string(judge.RoundTooMany), string(judge.RoundTooSoon):
+			return nil, false, &judge.RoundError{Refusal: judge.RoundRefusal(a.Outcome), Patience: a.Patience}
 		case string(judge.SpaceNotMember), string(judge.SpaceNotOpen), string(judge.SpaceClosed), string(judge.SpaceTooFast), string(judge.SpaceTooManyWaiting):
 			if b.rounds[i] != nil {
 				return nil, false, &judge.RoundError{Refusal: judge.RoundRefusal(a.Outcome), Patience: a.Patience}

@@ -27,6 +27,8 @@ type batch struct {
 	unofficials                                        []bool
 	moments                                            []*time.Time
 	numbers                                            []*int64
+	intervals                                          []time.Duration
+	mosts                                              []int32
 	spacious                                           bool // some are handed in to spaces
 	timed                                              bool // they are handed in to rounds, or to neither
 
@@ -145,6 +147,7 @@ func (b *batch) add(n *NewJob, payload []byte) error {
 	b.spaces, b.rounds, b.participants = append(b.spaces, idOrNull(n.Space)), append(b.rounds, idOrNull(n.Round)), append(b.participants, idOrNull(n.Participant))
 	b.unofficials, b.moments = append(b.unofficials, n.Unofficial), append(b.moments, timeOrNull(n.At))
 	b.numbers = append(b.numbers, idOrNull(n.Number))
+	b.intervals, b.mosts = append(b.intervals, n.Apart), append(b.mosts, int32(n.Most))
 	return nil
 }
 
@@ -177,6 +180,7 @@ func (b *batch) args() pg.Args {
 	switch {
 	case b.timed:
 		a["round_ids"], a["participant_ids"], a["unofficials"], a["moments"], a["numbers"] = b.rounds, b.participants, b.unofficials, b.moments, b.numbers
+		a["intervals"], a["mosts"] = b.intervals, b.mosts
 	case b.spacious:
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}

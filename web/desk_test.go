@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,5 +93,31 @@ func TestATeamTakesPartOnPages(t *testing.T) {
 	says("behind the end", ann.page("/rounds/final/problems/aplusb", 200), "takes no more submissions")
 	if r := form(ann, "/rounds/final/problems/aplusb", url.Values{"language": {"cpp"}, "source": {"x"}}); r.status != 422 && r.status != 403 {
 		t.Errorf("handed in behind the end: %d", r.status)
+	}
+}
+
+func TestARoundOfIOITakesAProblemAgainAfterAMinute(t *testing.T) {
+	s := newStage(t)
+	s.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}})
+	prof, ann, _, _ := s.cup()
+	prof.ask("POST", "/api/v1/spaces/cup/rounds", `{"code": "olympiad", "title": "Olympiad", "format": "ioi", "starts_at": "2020-01-01T00:00:00Z"}`, 201)
+	prof.ask("POST", "/api/v1/rounds/olympiad/problems", `{"problem": "aplusb"}`, 200)
+	prof.ask("POST", "/api/v1/rounds/olympiad/entries", `{"participants": ["red"]}`, 200)
+	hand := func(n int, status int) reply {
+		t.Helper()
+		r := ann.do("POST", "/api/v1/submissions", fmt.Sprintf(`{"round": "olympiad", "problem": "aplusb", "language": "cpp", "source": "// %d"}`, n), asJSON, "Authorization: Bearer "+ann.token)
+		if r.status != status {
+			t.Errorf("submission %d: %d %s, want %d", n, r.status, r.body, status)
+		}
+		return r
+	}
+	hand(1, 201)
+	if r := hand(2, 429); !strings.Contains(r.body, "too_soon") || !regexp.MustCompile(`^([1-9]|[1-5][0-9]|60)$`).MatchString(r.header.Get("Retry-After")) {
+		t.Errorf("at once: %s, Retry-After %s", r.body, r.header.Get("Retry-After"))
+	}
+	prof.ask("PATCH", "/api/v1/rounds/olympiad", `{"settings": {"min_interval_s": 0, "max_submissions": 2}}`, 200)
+	hand(3, 201)
+	if r := hand(4, 403); !strings.Contains(r.body, "too_many") {
+		t.Errorf("the third: %s", r.body)
 	}
 }

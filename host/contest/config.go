@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Format is how a contest is scored.
@@ -85,6 +86,15 @@ type IOIConfig struct {
 	Tokens         json.RawMessage `json:"tokens"`
 	MinInterval    int             `json:"min_interval_s"`
 	MaxSubmissions int             `json:"max_submissions"`
+}
+
+// Limits are how long after the last submission of a problem a participant may hand in another, and how many of it there may be;
+// 0 = at once, and any number.
+func (c Config) Limits() (apart time.Duration, most int) {
+	if c.Format != IOI {
+		return 0, 0
+	}
+	return time.Duration(c.IOI.MinInterval) * time.Second, c.IOI.MaxSubmissions
 }
 
 // ParseConfig reads the settings of a format, the field format_config of a round. What is left out has its default; empty

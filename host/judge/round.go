@@ -173,6 +173,8 @@ const (
 	RoundClosed         RoundRefusal = "closed"           // by the time at which it is handed in
 	RoundOtherProblem   RoundRefusal = "other_problem"    // it has no such problem
 	RoundProblemPaused  RoundRefusal = "paused"           // for a while: the problem
+	RoundTooMany        RoundRefusal = "too_many"         // as many of the problem as allowed in all
+	RoundTooSoon        RoundRefusal = "too_soon"         // after the last one of the problem
 	RoundTooFast        RoundRefusal = "too_fast"         // as many as allowed in the last minute
 	RoundTooManyWaiting RoundRefusal = "too_many_waiting" // as many as allowed are not judged yet
 )
@@ -180,7 +182,7 @@ const (
 // RoundError is returned by a submit that a round does not take now.
 type RoundError struct {
 	Refusal  RoundRefusal
-	Patience *time.Duration // until there is room, of RoundTooFast; nil = unknown
+	Patience *time.Duration // until there is room, of RoundTooFast and RoundTooSoon; nil = unknown
 }
 
 func (e *RoundError) Error() string { return "the round refuses it: " + string(e.Refusal) }

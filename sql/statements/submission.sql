@@ -91,7 +91,7 @@ counted AS (
 
 -- name: SubmissionSubmitRound
 -- SubmissionSubmit where some are handed in to rounds, which refuse what comes too early, too late, of nobody who takes
--- part, for another problem, too fast or while too many wait. A team has its limits, and its turn, together. What staff
+-- part, for another problem, too fast, too often or while too many wait. A team has its limits, and its turn, together. What staff
 -- hand in for somebody has a moment of its own, and is bound by no limit.
 WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
 given AS MATERIALIZED (
@@ -99,12 +99,14 @@ given AS MATERIALIZED (
   FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
               @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
               @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[],
-              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[], @moments::timestamptz[], @numbers::bigint[])
+              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[], @moments::timestamptz[], @numbers::bigint[],
+              @intervals::interval[], @mosts::integer[])
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
-              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, moment, number, n)),
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, moment, number,
+              apart, most, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.round_id, g.participant_id, g.unofficial,
-    l.space_id, l.patience, g.moment, g.number,
+    l.space_id, CASE WHEN l.soon > interval '0' THEN l.soon ELSE l.patience END AS patience, g.moment, g.number,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
          WHEN g.round_id IS NULL THEN NULL
@@ -115,10 +117,13 @@ checked AS MATERIALIZED (
          WHEN l.early THEN 'not_open'
          WHEN l.late THEN 'closed'
          WHEN l.paused THEN 'paused'
+         WHEN g.moment IS NULL AND l.tried > g.most THEN 'too_many'
+         WHEN g.moment IS NULL AND l.soon > interval '0' THEN 'too_soon'
          WHEN g.moment IS NULL AND l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
          WHEN g.moment IS NULL AND l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
     @SubmitKnown
-  FROM (SELECT given.*, row_number() OVER (PARTITION BY round_id, participant_id ORDER BY n) AS nth FROM given ORDER BY round_id, participant_id, n) g
+  FROM (SELECT given.*, row_number() OVER (PARTITION BY round_id, participant_id ORDER BY n) AS nth,
+    row_number() OVER (PARTITION BY round_id, participant_id, problem ORDER BY n) AS nth_here FROM given ORDER BY round_id, participant_id, n) g
   -- How a participant stands in a round, with what this statement brings. The lock shows what was counted since the
   -- statement began, which the other tables do not; it is taken in order.
   LEFT JOIN LATERAL (
@@ -135,7 +140,14 @@ checked AS MATERIALIZED (
         ORDER BY b.job_id DESC OFFSET s.per_minute - 1 LIMIT 1) END AS patience,
       CASE WHEN s.max_waiting > 0 THEN g.nth + c.unseen + (
         SELECT count(*) FROM outbox_events o WHERE o.generation = 1 AND o.job_id = ANY (ARRAY(
-          SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id ORDER BY b.job_id DESC LIMIT 100))) END AS waiting
+          SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id ORDER BY b.job_id DESC LIMIT 100))) END AS waiting,
+      -- Of the problem, which a round may take so often, and so long after the last. Whoever hands in at the same moment
+      -- counts, for whichever problem.
+      CASE WHEN g.most > 0 THEN g.nth_here + c.unseen + (
+        SELECT count(*) FROM job_payloads b WHERE b.participant_id = g.participant_id AND b.round_id = r.id AND b.problem = g.problem) END AS tried,
+      CASE WHEN g.apart > interval '0' THEN CASE WHEN g.nth_here + c.unseen > 1 THEN g.apart ELSE (
+        SELECT max(j.created_at) + g.apart - now() FROM job_payloads b JOIN jobs j ON j.job_id = b.job_id
+        WHERE b.participant_id = g.participant_id AND b.round_id = r.id AND b.problem = g.problem) END END AS soon
     FROM rounds r JOIN spaces s ON s.id = r.space_id
     LEFT JOIN round_problems rp ON rp.round_id = r.id AND rp.problem = g.problem
     LEFT JOIN LATERAL (

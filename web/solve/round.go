@@ -139,6 +139,18 @@ func roundFault(err error, p place) error {
 		f.Field = "problem"
 		f.Told("The problem takes nothing for a while.")
 		f.Mended("Keep the program, and hand it in when the problem is open again.")
+	case judge.RoundTooMany:
+		f.Field = "problem"
+		f.Told("%s takes no more submissions of this problem from each participant than you have handed in.", p.round.Title)
+		f.Mended("Choose another of its problems.")
+	case judge.RoundTooSoon:
+		f.Status, f.RetryAfter = fiber.StatusTooManyRequests, time.Second
+		f.Field = "problem"
+		f.Told("%s takes another submission of this problem some time after your last one.", p.round.Title)
+		if refused.Patience != nil {
+			f.RetryAfter = max(time.Second, time.Duration(site.WholeSeconds(*refused.Patience))*time.Second)
+		}
+		f.Mended("Try again in %s.", f.RetryAfter)
 	case judge.RoundTooFast:
 		f.Status, f.RetryAfter = fiber.StatusTooManyRequests, time.Second
 		f.Told("%s takes %d submissions a minute from each participant.", p.round.Title, p.space.PerMinute)

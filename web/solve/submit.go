@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/contest"
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
@@ -143,6 +144,11 @@ func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.Ne
 	}
 	if to.round != nil {
 		n.Space, n.Round, n.Participant = 0, to.round.ID, to.entry.Participant // a round has its space
+		cfg, err := contest.ParseConfig(contest.Format(to.round.Format), to.round.Settings)
+		if err != nil {
+			return n, to, fmt.Errorf("settings of round %s: %w", to.round.Code, err)
+		}
+		n.Apart, n.Most = cfg.Limits()
 	}
 	if in.Once {
 		n.SpecHash, err = n.Spec()
