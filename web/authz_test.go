@@ -161,7 +161,7 @@ guest   POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze
 guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/problems /rounds/:round/problems/:slug/remove
 guest   POST   /rounds/:round/entries /rounds/:round/entries/:code/remove
 guest   POST   /rounds/:round/delete /rounds/:round/clarifications /rounds/:round/clarifications/:code/close
-guest   GET    /rounds/:round/teams/:code /rounds/:round/results /rounds/:round/certificates/:code /rounds/:round/board.csv /rounds/:round/results.tsv
+guest   GET    /rounds/:round/teams/:code /rounds/:round/results /rounds/:round/certificates /rounds/:round/certificates/:code /rounds/:round/board.csv /rounds/:round/results.tsv
 guest   GET    /rounds/:round/ranklist.json /api/v1/rounds/:round/board/stream
 guest   GET    /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
 guest   POST   /api/v1/rounds/:round/clarifications /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open

@@ -208,6 +208,11 @@ func TestABoardIsSearchedExportedAndShownAsItWas(t *testing.T) {
 	if svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.body, "=Blue") || !strings.Contains(svg.header.Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("a certificate: %s", svg.body)
 	}
+	all := s.show("Accept: text/html", "/rounds/final/certificates")
+	s.says(all, "=Blue", "Contest winner")
+	if n := strings.Count(all, "<figure>"); n != 2 || strings.Index(all, "=Blue") > strings.Index(all, ">Red<") {
+		t.Errorf("%d certificates, or the winner's is not the first", n)
+	}
 	prof.ask("POST", "/api/v1/spaces/cup/participants", `{"participants": [{"code": "blue", "name": "<script>alert(1)</script>", "members": [{"user": "bob"}]}]}`, 200)
 	s.record()
 	if svg := guest.reads("/rounds/final/certificates/blue.svg", 200); strings.Contains(svg.body, "<script") {

@@ -50,7 +50,7 @@ func (s *stage) spaceScene() map[string]string {
 	s.space("a-course-with-a-long-name", func(v *judge.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
 	s.roundScene(v)
 	return map[string]string{
-		"round": "/rounds/night?fav=t2,t3", "round-search": "/rounds/night?q=fox&at=3:00", "round-projector": "/rounds/night?style=projector", "round-team": "/rounds/night/teams/t0", "round-results": "/rounds/night/results?view=staff", "round-desk": "/rounds/night/problems", "round-problem": "/rounds/night/problems/stairs", "round-submissions": "/rounds/night/submissions", "round-resolver": "/rounds/night/resolver", "contest-import": "/contests/import?space=final", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
+		"round": "/rounds/night?fav=t2,t3", "round-search": "/rounds/night?q=fox&at=3:00", "round-projector": "/rounds/night?style=projector", "round-team": "/rounds/night/teams/t0", "round-results": "/rounds/night/results?view=staff", "round-certificates": "/rounds/dawn/certificates", "round-desk": "/rounds/night/problems", "round-problem": "/rounds/night/problems/stairs", "round-submissions": "/rounds/night/submissions", "round-resolver": "/rounds/night/resolver", "contest-import": "/contests/import?space=final", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
 		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings", "space-rounds": "/spaces/final/rounds", "space-teams": "/spaces/final/participants", "round-staff": "/rounds/night/staff", "round-clarifications": "/rounds/night/clarifications",
 	}
 }
@@ -110,6 +110,33 @@ func (s *stage) roundScene(space *judge.Space) {
 		s.must(s.store.TryExec(ctx, "UPDATE jobs SET created_at = $2 WHERE job_id = $1", got.JobID, begun.Add(time.Duration(h.minute)*time.Minute)))
 		s.finish(got.JobID, judge.Result{Verdict: h.verdict})
 	}
+	// One whose result stands, of a night before.
+	s.must(store.Create(ctx, judge.Round{
+		Space: space.Slug, Code: "dawn", Title: "The Warm-up Before the Night Before the Final", Kind: judge.RoundContest, Format: "icpc",
+		Start: new(begun.Add(-24 * time.Hour)), Duration: new(5 * time.Hour),
+	}, "prof"))
+	_, err = store.ChangeProblems(ctx, "dawn", "prof", func(judge.Round, []judge.RoundProblem) ([]judge.RoundProblem, error) {
+		return []judge.RoundProblem{{Problem: "aplusb", Label: "A"}}, nil
+	})
+	s.must(err)
+	s.must(store.Enter(ctx, "dawn", []string{"t0", "t1", "t3"}, "prof"))
+	dawn, err := store.Round(ctx, "dawn")
+	s.must(err)
+	for i, team := range []string{"t3", "t0"} {
+		p, err := store.Participant(ctx, space.Slug, team)
+		s.must(err)
+		got, err := s.store.Submit(ctx, sql.NewJob{
+			Problem: "aplusb", Language: "cpp", Author: "ann", Round: dawn.ID, Participant: p.ID, At: begun.Add(time.Duration(i+1)*time.Hour - 24*time.Hour),
+			IdempotencyKey: fmt.Sprint("dawn", i), Sources: []judge.Source{{Name: "main.cpp", Text: "x"}},
+		})
+		s.must(err)
+		s.finish(got.JobID, judge.Result{Verdict: judge.AC})
+	}
+	_, err = store.Change(ctx, "dawn", "prof", "round_finalize", func(r judge.Round) (judge.Round, error) {
+		r.Finalized, r.FinalizedBy = &r.Now, "prof"
+		return r, nil
+	})
+	s.must(err)
 	s.record()
 }
 

@@ -82,7 +82,7 @@ staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /ap
 staff      PATCH  /api/v1/spaces/:space
 contestant GET    /rounds/:round /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
 contestant GET    /rounds/:round/teams/:code /rounds/:round/results /rounds/:round/board.csv /rounds/:round/results.tsv /rounds/:round/ranklist.json
-contestant GET    /api/v1/rounds/:round/board/stream /rounds/:round/certificates/:code
+contestant GET    /api/v1/rounds/:round/board/stream /rounds/:round/certificates /rounds/:round/certificates/:code
 contestant GET    /spaces/:space/rounds /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
 staff      POST   /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
 staff      POST   /rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open

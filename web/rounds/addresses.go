@@ -43,6 +43,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /rounds/:round/results", For: site.Guest, By: s.resultsPage},
 		{Route: "GET /rounds/:round/problems", For: site.Guest, By: s.deskPage},
 		{Route: "GET /rounds/:round/resolver", For: site.Guest, By: s.resolverPage},
+		{Route: "GET /rounds/:round/certificates", For: site.Guest, Query: "after", By: s.certificatesPage},
 		{Route: "GET /rounds/:round/certificates/:code", For: site.Guest, By: s.certificate},
 		{Route: "GET /rounds/:round/board.csv", For: site.Guest, By: s.export("text/csv; charset=utf-8", ".csv", asCSV)},
 		{Route: "GET /rounds/:round/results.tsv", For: site.Guest, By: s.export("text/tab-separated-values; charset=utf-8", "-results.tsv", asResults)},

@@ -2,17 +2,14 @@ package rounds
 
 import (
 	"cmp"
-	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
-	"deepoj/host/contest"
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/standings"
-	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -96,80 +93,4 @@ func (s *Room) resultsPage(c *fiber.Ctx) error {
 		view.Awards = slices.DeleteFunc(view.Awards, func(a shownAward) bool { return strings.HasPrefix(a.ID, manyRanks) })
 	}
 	return s.Page(c, fiber.StatusOK, "roundresults", "%s", view, r.Title)
-}
-
-// certificate is drawn as a picture of a landscape page of A4, in millimetres. Its words are those of the round and of the
-// Contest API, in English.
-var certificatePage = template.Must(template.New("").Parse(`<svg xmlns="http://www.w3.org/2000/svg" width="297mm" height="210mm" viewBox="0 0 297 210" font-family="Georgia, 'Noto Serif', 'Noto Serif CJK SC', serif" text-anchor="middle">
-<title>{{.Name}}, {{.Title}}</title>
-<rect width="297" height="210" fill="#fffdf8"/>
-<rect x="9" y="9" width="279" height="192" fill="none" stroke="#0e6377" stroke-width="1.4"/>
-<rect x="12" y="12" width="273" height="186" fill="none" stroke="#0e6377" stroke-width="0.4"/>
-<text x="148.5" y="48" font-size="11" fill="#0e6377"{{if gt .TitleLength 46}} textLength="250" lengthAdjust="spacingAndGlyphs"{{end}}>{{.Title}}</text>
-<text x="148.5" y="66" font-size="6" fill="#555">{{.Date}}</text>
-<text x="148.5" y="98" font-size="15" fill="#1d2429"{{if gt .NameLength 34}} textLength="250" lengthAdjust="spacingAndGlyphs"{{end}}>{{.Name}}</text>
-<text x="148.5" y="112" font-size="7.5" fill="#1d2429">{{.Organization}}</text>
-{{range .Lines}}<text x="148.5" y="{{.Y}}" font-size="8" fill="#1d2429">{{.Text}}</text>
-{{end}}</svg>
-`))
-
-// certificateView is what a certificate says.
-type certificateView struct {
-	Title, Date, Name, Organization string
-	TitleLength, NameLength         int
-	Lines                           []certificateLine
-}
-
-type certificateLine struct {
-	Y    int
-	Text string
-}
-
-// maxLines are how many awards fit on a certificate.
-const maxLines = 6
-
-// certificate handles GET /rounds/:round/certificates/:code.svg, of a result that stands.
-func (s *Room) certificate(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	if !stands(r) || r.Start == nil {
-		return site.Refuse(fiber.StatusConflict, "not_final", "The result does not stand yet.", "Have it stand first.")
-	}
-	code, ok := strings.CutSuffix(c.Params("code"), ".svg")
-	if !ok {
-		return sql.ErrNotFound
-	}
-	awards, err := s.awardsOf(c, r, standings.Public)
-	if err != nil {
-		return err
-	}
-	title := r.FormalName
-	if title == "" {
-		title = r.Title
-	}
-	view := certificateView{Title: title, Date: contest.ClockOf(r).End().UTC().Format("2 January 2006")}
-	for _, a := range awards {
-		at := slices.IndexFunc(a.To, func(to awarded) bool { return to.Code == code })
-		if at < 0 {
-			continue
-		}
-		view.Name, view.Organization = a.To[at].Name, a.To[at].Organization
-		if len(view.Lines) < maxLines {
-			view.Lines = append(view.Lines, certificateLine{132 + 10*len(view.Lines), a.Citation})
-		}
-	}
-	if view.Name == "" {
-		return sql.ErrNotFound
-	}
-	view.TitleLength, view.NameLength = len([]rune(view.Title)), len([]rune(view.Name))
-	var out strings.Builder
-	if err := certificatePage.Execute(&out, view); err != nil {
-		return err
-	}
-	c.Set(fiber.HeaderContentType, "image/svg+xml")
-	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-	c.Set(fiber.HeaderContentDisposition, `inline; filename="`+code+`.svg"`)
-	return c.SendString(out.String())
 }

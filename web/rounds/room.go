@@ -2,6 +2,7 @@
 //
 //	addresses.go     what the room answers to
 //	board.go         standings
+//	certificates.go  certificates of who has an award
 //	clarify.go       questions and answers
 //	desk.go          the page from which somebody takes part
 //	differences.go   what changes on a board
@@ -15,7 +16,7 @@
 //	problems.go      the problems of a round
 //	ranklist.go      standings as a Standard Ranklist
 //	resolver.go      how a frozen board is opened
-//	results.go       awards and certificates
+//	results.go       awards
 //	room.go          what the room holds, and who may do what
 //	rounds.go        rounds and their times
 //	team.go          the page of a participant
