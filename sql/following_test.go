@@ -100,7 +100,7 @@ func TestEachSpaceOfBeforeHasARoundThatCountsAsItsScoresDo(t *testing.T) {
 	}
 	long := strings.Repeat("long", 12)
 	s.Exec(t, `INSERT INTO spaces (slug, title, opens_at, closes_at, created_by) VALUES ('course', 'Course', now() - interval '10 days', now() + interval '10 days', 'x'),
-	  ($1, 'Long', NULL, NULL, 'x'), ('x', 'X', NULL, now() + interval '1 hour', 'x'), ('own', 'Own', NULL, NULL, 'x')`, long)
+	  ($1, 'Long', NULL, NULL, 'x'), ('x', 'X', NULL, now() + interval '1 hour', 'x'), ('own', 'Own', NULL, NULL, 'x'), ('idle', 'Idle', NULL, NULL, 'x')`, long)
 	s.Exec(t, `INSERT INTO rounds (space_id, code, title, kind, format, created_by) SELECT id, 'own-1', 'Own', 'contest', 'icpc', 'x' FROM spaces WHERE slug = 'own'`)
 	s.Exec(t, `INSERT INTO space_members (space_id, user_name, role) SELECT s.id, u.name, CASE WHEN u.name > 'u35' THEN 'staff' ELSE 'contestant' END FROM spaces s, users u`)
 	s.Exec(t, `INSERT INTO space_problems (space_id, problem, place, points) SELECT s.id, p.slug, p.place, p.points FROM spaces s,
@@ -159,8 +159,8 @@ func TestEachSpaceOfBeforeHasARoundThatCountsAsItsScoresDo(t *testing.T) {
 		}
 	}
 	same("the upgrade")
-	if n := sqltest.One[int](t, s, "SELECT count(*) FROM rounds WHERE follows"); n != 3 {
-		t.Errorf("%d rounds follow, want 3: a space with a round has its own", n)
+	if n := sqltest.One[int](t, s, "SELECT count(*) FROM rounds WHERE follows"); n != 4 {
+		t.Errorf("%d rounds follow, want 4: a space with a round has its own", n)
 	}
 	if n := sqltest.One[int](t, s, "SELECT count(*) FROM contest_log WHERE kind = 'run'"); n != 0 {
 		t.Errorf("the logs tell of %d tests: they are on the pages of submissions", n)
@@ -234,15 +234,20 @@ func TestEachSpaceOfBeforeHasARoundThatCountsAsItsScoresDo(t *testing.T) {
 			})
 			return err
 		}(),
-		"its end":               s.Rounds.Delete(t.Context(), "course", "prof"),
-		"a participant's end":   s.Rounds.RemoveParticipant(t.Context(), "own", "u07", "prof"),
-		"a member's, of course": s.Rounds.RemoveParticipant(t.Context(), "course", "u07", "prof"),
+		"its end":                      s.Rounds.Delete(t.Context(), "course", "prof"),
+		"a participant's end":          s.Rounds.RemoveParticipant(t.Context(), "own", "u07", "prof"),
+		"a team called as a member is": s.Rounds.PutParticipants(t.Context(), "course", []judge.Participant{{Code: "u07", Name: "Sevens"}}, "prof"),
+		"a member's, of course":        s.Rounds.RemoveParticipant(t.Context(), "course", "u07", "prof"),
 	}
 	for what, err := range refused {
 		if err == nil {
 			t.Errorf("a round that follows its space takes %s", what)
 		}
 	}
+	if teams, err := s.Rounds.Participants(t.Context(), "course", "", 100); err != nil || len(teams) != 0 {
+		t.Errorf("the teams of the course are %v, %v", teams, err)
+	}
+	sqltest.Must(t, s.DeleteSpace(t.Context(), "idle", "prof")) // with its members, problems and round
 	_, err = s.Rounds.ChangeProblems(t.Context(), "course", "prof", func(_ judge.Round, list []judge.RoundProblem) ([]judge.RoundProblem, error) {
 		list = slices.Clone(list)
 		i := slices.IndexFunc(list, func(p judge.RoundProblem) bool { return p.Problem == "stairs" })

@@ -22,19 +22,21 @@ ON CONFLICT (space_id, code) DO UPDATE SET icpc_id = excluded.icpc_id, name = ex
 DELETE FROM team_groups WHERE space_id = @space_id AND code = @code;
 
 -- name: ParticipantList :many
+-- Those who stand for a member in the round that follows the space are found by their code alone.
 SELECT p.*, coalesce(o.code, '')::text AS organization,
   ARRAY(SELECT g.code FROM participant_groups pg JOIN team_groups g ON g.id = pg.group_id WHERE pg.participant_id = p.id ORDER BY g.code)::text[] AS groups,
   ARRAY(SELECT m.user_name FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS users,
   ARRAY(SELECT m.role FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS roles
 FROM participants p JOIN spaces s ON s.id = p.space_id LEFT JOIN organizations o ON o.id = p.organization_id
-WHERE s.slug = @space AND p.code > @after AND (@code::text = '' OR p.code = @code) ORDER BY p.code LIMIT @max::integer;
+WHERE s.slug = @space AND p.code > @after AND (@code::text = '' AND p.follows IS NULL OR p.code = @code) ORDER BY p.code LIMIT @max::integer;
 
 -- name: ParticipantKnown :one
--- Which of some codes and names a space, or the installation, does not have; and contestants who are in another team.
+-- Which of some codes and names a space, or the installation, does not have; and which codes are those of members.
 SELECT
   ARRAY(SELECT t.c FROM unnest(@organizations::text[]) AS t(c) WHERE t.c <> '' AND NOT EXISTS (SELECT 1 FROM organizations o WHERE o.space_id = @space_id AND o.code = t.c) ORDER BY 1)::text[] AS organizations,
   ARRAY(SELECT t.c FROM unnest(@groups::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM team_groups g WHERE g.space_id = @space_id AND g.code = t.c) ORDER BY 1)::text[] AS groups,
-  ARRAY(SELECT t.c FROM unnest(@users::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.name = t.c) ORDER BY 1)::text[] AS users;
+  ARRAY(SELECT t.c FROM unnest(@users::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.name = t.c) ORDER BY 1)::text[] AS users,
+  ARRAY(SELECT p.code FROM participants p WHERE p.space_id = @space_id AND p.code = ANY (@codes::text[]) AND p.follows IS NOT NULL ORDER BY 1)::text[] AS members;
 
 -- name: ParticipantTaken :many
 -- Contestants of some participants who are contestants of others.

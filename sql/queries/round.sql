@@ -77,7 +77,7 @@ WHERE e.round_id = @round_id AND p.code > @after ORDER BY p.code LIMIT @max::int
 -- name: EntryAdd :many
 -- Adds participants of the round's space, and returns the codes of those that were added or are in it.
 WITH known AS (
-  SELECT p.id, p.code FROM participants p JOIN rounds r ON r.space_id = p.space_id WHERE r.id = @round_id AND p.code = ANY (@codes::text[])),
+  SELECT p.id, p.code FROM participants p JOIN rounds r ON r.space_id = p.space_id WHERE r.id = @round_id AND p.follows IS NULL AND p.code = ANY (@codes::text[])),
 added AS (INSERT INTO round_entries (round_id, participant_id) SELECT @round_id, id FROM known ORDER BY id ON CONFLICT DO NOTHING)
 SELECT code FROM known;
 

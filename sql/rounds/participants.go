@@ -254,7 +254,7 @@ func (s *Store) writeParticipants(ctx context.Context, tx pgx.Tx, id int64, list
 
 // checkParticipants refuses what names something that does not exist, and who would be in two teams.
 func (s *Store) checkParticipants(ctx context.Context, tx pgx.Tx, space int64, list []judge.Participant, names []string) error {
-	asked := dbsqlc.ParticipantKnownParams{SpaceID: space, Organizations: []string{}, Groups: []string{}, Users: []string{}}
+	asked := dbsqlc.ParticipantKnownParams{SpaceID: space, Codes: names, Organizations: []string{}, Groups: []string{}, Users: []string{}}
 	contestants := map[string]string{}
 	users := []string{}
 	for _, p := range list {
@@ -282,6 +282,9 @@ func (s *Store) checkParticipants(ctx context.Context, tx pgx.Tx, space int64, l
 		if len(u.list) > 0 {
 			return judge.Wrong(u.field, "unknown", "there are no %s %s: make them first", u.what, strings.Join(u.list, ", "))
 		}
+	}
+	if len(unknown.Members) > 0 {
+		return judge.Wrong("code", "follows", "%s is how the round that follows the space calls a member: choose another short name", unknown.Members[0])
 	}
 	taken, err := s.q.ParticipantTaken(ctx, tx, dbsqlc.ParticipantTakenParams{SpaceID: space, Users: users, Codes: names})
 	if err != nil {

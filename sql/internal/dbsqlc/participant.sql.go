@@ -82,7 +82,8 @@ const participantKnown = `-- name: ParticipantKnown :one
 SELECT
   ARRAY(SELECT t.c FROM unnest($1::text[]) AS t(c) WHERE t.c <> '' AND NOT EXISTS (SELECT 1 FROM organizations o WHERE o.space_id = $2 AND o.code = t.c) ORDER BY 1)::text[] AS organizations,
   ARRAY(SELECT t.c FROM unnest($3::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM team_groups g WHERE g.space_id = $2 AND g.code = t.c) ORDER BY 1)::text[] AS groups,
-  ARRAY(SELECT t.c FROM unnest($4::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.name = t.c) ORDER BY 1)::text[] AS users
+  ARRAY(SELECT t.c FROM unnest($4::text[]) AS t(c) WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.name = t.c) ORDER BY 1)::text[] AS users,
+  ARRAY(SELECT p.code FROM participants p WHERE p.space_id = $2 AND p.code = ANY ($5::text[]) AND p.follows IS NOT NULL ORDER BY 1)::text[] AS members
 `
 
 type ParticipantKnownParams struct {
@@ -90,24 +91,32 @@ type ParticipantKnownParams struct {
 	SpaceID       int64
 	Groups        []string
 	Users         []string
+	Codes         []string
 }
 
 type ParticipantKnownRow struct {
 	Organizations []string
 	Groups        []string
 	Users         []string
+	Members       []string
 }
 
-// Which of some codes and names a space, or the installation, does not have; and contestants who are in another team.
+// Which of some codes and names a space, or the installation, does not have; and which codes are those of members.
 func (q *Queries) ParticipantKnown(ctx context.Context, db DBTX, arg ParticipantKnownParams) (ParticipantKnownRow, error) {
 	row := db.QueryRow(ctx, participantKnown,
 		arg.Organizations,
 		arg.SpaceID,
 		arg.Groups,
 		arg.Users,
+		arg.Codes,
 	)
 	var i ParticipantKnownRow
-	err := row.Scan(&i.Organizations, &i.Groups, &i.Users)
+	err := row.Scan(
+		&i.Organizations,
+		&i.Groups,
+		&i.Users,
+		&i.Members,
+	)
 	return i, err
 }
 
@@ -117,7 +126,7 @@ SELECT p.id, p.space_id, p.code, p.icpc_id, p.label, p.name, p.display_name, p.o
   ARRAY(SELECT m.user_name FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS users,
   ARRAY(SELECT m.role FROM participant_members m WHERE m.participant_id = p.id ORDER BY m.user_name)::text[] AS roles
 FROM participants p JOIN spaces s ON s.id = p.space_id LEFT JOIN organizations o ON o.id = p.organization_id
-WHERE s.slug = $1 AND p.code > $2 AND ($3::text = '' OR p.code = $3) ORDER BY p.code LIMIT $4::integer
+WHERE s.slug = $1 AND p.code > $2 AND ($3::text = '' AND p.follows IS NULL OR p.code = $3) ORDER BY p.code LIMIT $4::integer
 `
 
 type ParticipantListParams struct {
@@ -149,6 +158,7 @@ type ParticipantListRow struct {
 	Roles          []string
 }
 
+// Those who stand for a member in the round that follows the space are found by their code alone.
 func (q *Queries) ParticipantList(ctx context.Context, db DBTX, arg ParticipantListParams) ([]ParticipantListRow, error) {
 	rows, err := db.Query(ctx, participantList,
 		arg.Space,

@@ -12,7 +12,7 @@ import (
 
 const entryAdd = `-- name: EntryAdd :many
 WITH known AS (
-  SELECT p.id, p.code FROM participants p JOIN rounds r ON r.space_id = p.space_id WHERE r.id = $1 AND p.code = ANY ($2::text[])),
+  SELECT p.id, p.code FROM participants p JOIN rounds r ON r.space_id = p.space_id WHERE r.id = $1 AND p.follows IS NULL AND p.code = ANY ($2::text[])),
 added AS (INSERT INTO round_entries (round_id, participant_id) SELECT $1, id FROM known ORDER BY id ON CONFLICT DO NOTHING)
 SELECT code FROM known
 `
