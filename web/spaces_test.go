@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 	peopleroom "deepoj/web/people"
 )
@@ -103,6 +104,9 @@ setter     POST   /rounds/:round/problems /rounds/:round/problems/:slug/remove
 staff      GET    /spaces/:space/participants
 staff      POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
 staff      POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
+staff      POST   /rounds/:round/ignored /rounds/:round/ignored/:id/count /api/v1/rounds/:round/ignored
+staff      GET    /api/v1/rounds/:round/ignored
+staff      DELETE /api/v1/rounds/:round/ignored/:id
 staff      POST   /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/entries /rounds/:round/entries/:code/remove /rounds/:round/delete
 admin      POST   /rounds/:round/reopen
 contestant GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
@@ -187,11 +191,20 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			if strings.HasPrefix(path, "/clics") && strings.Contains(path, "submissions/:id") {
 				number = s.firstIn("hers")
 			}
+			job := ""
+			if strings.Contains(path, "ignored/:id") {
+				s.firstIn("hers")
+				last := sqltest.One[int64](t, s.store, "SELECT max(job_id) FROM job_payloads WHERE round_id IS NOT NULL AND participant_id IS NOT NULL")
+				job = strconv.FormatInt(last, 10)
+				if err := s.store.Rounds.Ignore(ctx, "hers", last, false, "x", "prof"); !errors.Is(err, sql.ErrNotFound) { // which it is already
+					s.must(err)
+				}
+			}
 			question := ""
 			if strings.Contains(path, "clarifications/:code") {
 				question = s.askedIn("hers")
 			}
-			address := strings.NewReplacer("clarifications/:code", "clarifications/"+question, ":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
+			address := strings.NewReplacer("clarifications/:code", "clarifications/"+question, ":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), "ignored/:id", "ignored/"+job, ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
 			if v.token != "" {
 				headers = append(headers, "Authorization: Bearer "+v.token)

@@ -215,6 +215,12 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 		out, err = decode(data, func(d SubmissionData) Entry {
 			return Submission{ID: d.Number, Participant: d.Participant, Problem: d.Problem, Time: d.Time}
 		})
+		// One that staff have not count is told of no more; told again, it counts.
+		number, wrong := strconv.ParseInt(object, 10, 64)
+		if wrong != nil {
+			return nil, fmt.Errorf("the log names submission %q, which is no number", object)
+		}
+		out = append(out, Mark{Submission: number, Ignored: data == nil})
 	case KindJudgement:
 		out, err = decode(data, func(d JudgementData) Entry {
 			j := Judgement{Submission: d.Submission, Generation: d.Generation, Verdict: d.Verdict, Current: d.Current, Score: d.Score}

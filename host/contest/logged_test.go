@@ -31,8 +31,8 @@ func TestWhatALogSaysIsReadAsItWasMeant(t *testing.T) {
 		{KindParticipant, "17", nil, []Entry{Participant{ID: 17, Gone: true}}},
 		{KindProblem, "p", ProblemData{Label: "A", Name: "P", Ordinal: 2, Points: &score, MaxScore: 60}, []Entry{Problem{ID: "p", Label: "A", Name: "P", Ordinal: 2, Points: &score, Max: 60}}},
 		{KindProblem, "p", nil, []Entry{Problem{ID: "p", Gone: true}}},
-		{KindSubmission, "4", SubmissionData{Number: 4, Participant: 17, Team: "t", Problem: "p", Time: at(3)}, []Entry{Submission{4, 17, "p", at(3)}}},
-		{KindSubmission, "4", nil, nil},
+		{KindSubmission, "4", SubmissionData{Number: 4, Participant: 17, Team: "t", Problem: "p", Time: at(3)}, []Entry{Submission{4, 17, "p", at(3)}, Mark{4, false}}},
+		{KindSubmission, "4", nil, []Entry{Mark{4, true}}},
 		{KindJudgement, "4-2", JudgementData{Submission: 4, Generation: 2, Verdict: judge.PA, Current: true, Score: &score, Groups: []GroupScoreData{{"secret/1", 4}}}, []Entry{
 			Judgement{4, 2, judge.PA, true, &score, []GroupScore{{"secret/1", 4}}},
 		}},
@@ -51,7 +51,7 @@ func TestWhatALogSaysIsReadAsItWasMeant(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ kind, object, data string }{
-		{"round", "day1", ""}, {"participant", "x", "{}"}, {"submission", "1", "[]"}, {"balloon", "1", "{}"}, {"judgement", "1-1", "{"},
+		{"round", "day1", ""}, {"participant", "x", "{}"}, {"submission", "1", "[]"}, {"submission", "x", "{}"}, {"balloon", "1", "{}"}, {"judgement", "1-1", "{"},
 	} {
 		if got, err := Read(Kind(tt.kind), tt.object, []byte(tt.data)); err == nil {
 			t.Errorf("%s %s %q means %v, want an error", tt.kind, tt.object, tt.data, got)

@@ -122,6 +122,9 @@ func (s *State) Apply(e Entry) (Change, error) {
 		return s.judgement(e)
 	case Mark:
 		sub := s.handed(e.Submission)
+		if sub.ignored == e.Ignored {
+			return Change{}, nil
+		}
 		return s.changed(sub, func() { sub.ignored = e.Ignored }), nil
 	case Token:
 		sub := s.handed(e.Submission)

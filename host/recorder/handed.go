@@ -13,7 +13,8 @@ import (
 	"deepoj/sql/rounds"
 )
 
-// submissions wants what was handed in told, with its judgings. What counts no more, such as after a shorter round, stays told.
+// submissions wants what was handed in told, with its judgings. What counts no more, such as after a shorter round, stays told,
+// but not what staff have not count.
 func (p *planner) submissions() {
 	judged := map[int64][]rounds.Object{}
 	for _, o := range p.seen.Told {
@@ -24,6 +25,10 @@ func (p *planner) submissions() {
 	handed := slices.Clone(p.seen.Handed)
 	for i := range handed {
 		h := &handed[i]
+		if h.Ignored {
+			p.ignored[h.Number] = h.Number != 0
+			continue
+		}
 		if h.Number == 0 && !p.clock.Official(h.At) {
 			continue
 		}
@@ -45,7 +50,7 @@ func (p *planner) submissions() {
 		})
 	}
 	for i := range handed {
-		if handed[i].Number != 0 {
+		if handed[i].Number != 0 && !handed[i].Ignored {
 			p.judgements(&handed[i], judged[handed[i].Number])
 		}
 	}

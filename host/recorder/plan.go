@@ -37,6 +37,7 @@ type planner struct {
 	now     time.Time
 	told    map[key]rounds.Object
 	want    []object
+	ignored map[int64]bool // numbers of submissions that staff have not count
 	written rounds.Written
 	err     error
 }
@@ -46,7 +47,7 @@ type planner struct {
 func Plan(seen rounds.Seen) (rounds.Written, error) {
 	r := *seen.Round
 	seen.Round = &r
-	p := &planner{seen: seen, clock: contest.ClockOf(&r), now: r.Now, told: map[key]rounds.Object{}}
+	p := &planner{seen: seen, clock: contest.ClockOf(&r), now: r.Now, told: map[key]rounds.Object{}, ignored: map[int64]bool{}}
 	p.written.Shown, p.written.Unshown, p.written.Numbers = seen.Shown, seen.Unshown, map[int64]int64{}
 	if seen.Whole && p.clock.Thaws(p.now) {
 		r.Thawed = &p.now
@@ -312,7 +313,8 @@ func (p *planner) compare() {
 	for _, o := range p.seen.Told {
 		kind := contest.Kind(o.Kind)
 		// Submissions are never taken back, but after years, when the log still has them.
-		if !p.seen.Whole || kind == contest.KindSubmission || kind == contest.KindJudgement || kind == contest.KindRun || wanted[key{kind, o.Object}] {
+		handedIn := kind == contest.KindSubmission || kind == contest.KindJudgement || kind == contest.KindRun
+		if handedIn && !p.ignored[o.Submission] || !handedIn && (!p.seen.Whole || wanted[key{kind, o.Object}]) {
 			continue
 		}
 		p.written.Drop = append(p.written.Drop, o)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -353,4 +354,72 @@ func TestAResultThatStandsIsNotChangedByWhatIsJudgedAgain(t *testing.T) {
 	}
 	whole(t, g.log(), g.teams)
 	same(t, last(g.log(), staff), g.anew())
+}
+
+// TestWhatStaffHaveNotCountIsToldOfNoMoreUntilItCounts ignores a submission of before a freeze and one of it, which nobody but the
+// team and the jury knows the verdict of.
+func TestWhatStaffHaveNotCountIsToldOfNoMoreUntilItCounts(t *testing.T) {
+	t.Parallel()
+	g := newStage(t)
+	wrong := g.submit(0, "aplusb")
+	g.judge(wrong, judge.WA)
+	right := g.submit(0, "aplusb")
+	g.judge(right, judge.AC)
+	g.act("freeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.FreezeNow(r, now) })
+	time.Sleep(2 * time.Millisecond)
+	hidden := g.submit(1, "aplusb")
+	g.judge(hidden, judge.AC)
+	fails := g.submit(1, "other")
+	g.judge(fails, judge.JE)
+	g.record()
+	before := map[string]contest.Board{"public": fold(t, g.log(), public), "staff": fold(t, g.log(), staff), "team": fold(t, g.log(), team(g.teams[1]))}
+	cells := func(v contest.Viewer) string {
+		var out []string
+		for _, r := range fold(t, g.log(), v).Rows[:2] {
+			out = append(out, fmt.Sprint(r.Participant == g.teams[0], " ", r.Solved, " ", r.Total, " ", r.Cells[0].Judged, "+", r.Cells[0].Pending))
+		}
+		return strings.Join(out, "; ")
+	}
+	mark := func(job int64, count bool) {
+		t.Helper()
+		sqltest.Must(t, g.s.Rounds.Ignore(t.Context(), code, job, count, "from the wrong machine", "prof"))
+	}
+	for _, job := range []int64{wrong, hidden, fails} {
+		mark(job, false)
+	}
+	later := g.submit(0, "other") // while it is ignored, it has no number yet
+	mark(later, false)
+	g.record()
+	whole(t, g.log(), g.teams)
+	same(t, last(g.log(), staff), g.anew())
+	if got := cells(public); got != "true 1 120 1+0; false 0 0 0+0" {
+		t.Errorf("everybody sees %s", got)
+	}
+	if got := cells(staff); got != "true 1 120 1+0; false 0 0 0+0" {
+		t.Errorf("staff see %s", got)
+	}
+	for what := range last(g.log(), team(g.teams[1])) {
+		if strings.HasPrefix(what, "judgement 3-") || strings.HasPrefix(what, "submission 3") || strings.HasPrefix(what, "run 3-") {
+			t.Errorf("the team is told of %s", what)
+		}
+	}
+	g.again(hidden, judge.WA) // judged again meanwhile
+	g.again(hidden, judge.AC)
+	for _, job := range []int64{wrong, hidden, fails} {
+		mark(job, true)
+	}
+	g.record()
+	whole(t, g.log(), g.teams)
+	for who, v := range map[string]contest.Viewer{"public": public, "staff": staff, "team": team(g.teams[1])} {
+		if got := fold(t, g.log(), v); !reflect.DeepEqual(got, before[who]) {
+			t.Errorf("%s sees\n%+v\nand saw before\n%+v", who, got, before[who])
+		}
+	}
+	list, err := g.s.Rounds.Ignored(t.Context(), g.round.ID, 0, 10)
+	if err != nil || len(list) != 1 || list[0].JobID != later || list[0].Reason == "" || list[0].By != "prof" || list[0].Participant != "t1" {
+		t.Errorf("ignored are %+v, %v", list, err)
+	}
+	if err := g.s.Rounds.Ignore(t.Context(), code, 999, false, "", "prof"); err == nil {
+		t.Error("what nobody handed in is ignored")
+	}
 }

@@ -72,6 +72,7 @@ type Handed struct {
 	Participant int64
 	Code        string // of the participant
 	Hidden      bool   // so is the participant
+	Ignored     bool   // by staff
 	Problem     string
 	Language    string
 	At          time.Time
@@ -200,7 +201,7 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 	numbers := []int64{}
 	for _, v := range found {
 		h := Handed{
-			JobID: v.JobID, Number: v.Number, Participant: v.ParticipantID, Code: v.Participant, Hidden: v.Hidden, Problem: v.Problem,
+			JobID: v.JobID, Number: v.Number, Participant: v.ParticipantID, Code: v.Participant, Hidden: v.Hidden, Ignored: v.Ignored, Problem: v.Problem,
 			Language: v.Language, At: v.CreatedAt, Generation: int(v.Generation), Verdict: judge.Verdict(v.Verdict), Score: v.Score, Groups: v.Groups, Tests: v.Tests, CPU: v.CpuUs,
 		}
 		if v.StartedAt != nil && v.JudgedAt != nil {

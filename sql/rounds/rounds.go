@@ -10,6 +10,7 @@
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
 //	awards.go        what the jury gives
+//	marks.go         what does not count
 //	clarifications.go  questions and answers
 //	import.go        contests that were held elsewhere
 //	importjobs.go    what was handed in to them, and their logs

@@ -520,6 +520,12 @@ type GetRoundEntriesAnswer struct {
 	Next    *string  `json:"next"`
 }
 
+// GetRoundIgnoredAnswer is a schema of the description.
+type GetRoundIgnoredAnswer struct {
+	Ignored []Ignored `json:"ignored"`
+	Next    *string   `json:"next"`
+}
+
 // GetRoundProblemsAnswer is a schema of the description.
 type GetRoundProblemsAnswer struct {
 	Next     *string        `json:"next"`
@@ -641,6 +647,17 @@ type Given struct {
 type HiddenProblem struct {
 	Hidden  bool   `json:"hidden"`
 	Problem string `json:"problem"`
+}
+
+// Ignored is a schema of the description.
+type Ignored struct {
+	At          time.Time `json:"at"`
+	By          string    `json:"by"`
+	JobID       int64     `json:"job_id"`
+	Number      int64     `json:"number"`
+	Participant string    `json:"participant"`
+	Problem     string    `json:"problem"`
+	Reason      string    `json:"reason"`
 }
 
 // Imported is a schema of the description.
@@ -1151,6 +1168,12 @@ type PostRoundExtendRequest struct {
 // PostRoundFinalizeRequest is a schema of the description.
 type PostRoundFinalizeRequest struct {
 	B int `json:"b,omitempty"`
+}
+
+// PostRoundIgnoredRequest is a schema of the description.
+type PostRoundIgnoredRequest struct {
+	JobID  int64  `json:"job_id"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // PostRoundProblemsAnswer is a schema of the description.
@@ -2150,6 +2173,15 @@ type GetRoundExplainCodeParams struct {
 	View string `form:"view,omitempty" json:"view,omitempty"`
 }
 
+// GetRoundIgnoredParams defines parameters for GetRoundIgnored.
+type GetRoundIgnoredParams struct {
+	// After Only what has an id above this; for streams Last-Event-ID goes before it.
+	After int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetRoundProblemsParams defines parameters for GetRoundProblems.
 type GetRoundProblemsParams struct {
 	// After Only problems behind this one: the next of the page before.
@@ -2984,6 +3016,25 @@ func (c *Client) PostRoundFreeze(ctx context.Context, round string, options ...C
 	path := pathOf("/api/v1/rounds/%s/freeze", round)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
+}
+
+// GetRoundIgnored calls GET /api/v1/rounds/{round}/ignored: Submissions that do not count, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundIgnored(ctx context.Context, round string, params GetRoundIgnoredParams, options ...CallOption) (out GetRoundIgnoredAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/ignored", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundIgnored calls POST /api/v1/rounds/{round}/ignored: Have a submission not count, as staff of the space: boards and the Contest API tell of it no more. For whoever may use the site.
+func (c *Client) PostRoundIgnored(ctx context.Context, round string, body PostRoundIgnoredRequest, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/ignored", round)
+	return c.call(ctx, http.MethodPost, path, body, nil, options...)
+}
+
+// DeleteRoundIgnoredID calls DELETE /api/v1/rounds/{round}/ignored/{id}: Have a submission count again, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteRoundIgnoredID(ctx context.Context, round string, id int64, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/ignored/%s", round, id)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
 // PostRoundPause calls POST /api/v1/rounds/{round}/pause: Stop the countdown, as staff of the space: the start is not known until it goes on. For whoever may use the site.

@@ -10,6 +10,7 @@
 //	export.go        standings as files
 //	fields.go        rounds as they come in
 //	forms.go         what forms of staff do
+//	ignored.go       what staff have not count
 //	lineup.go        lists of teams that come in
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations

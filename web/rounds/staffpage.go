@@ -63,12 +63,14 @@ type staffView struct {
 	Entries  []string
 	More     string // address of the further entries, "" at the end
 	Admin    bool   // the viewer may reopen what is final
+	Ignored  []rounds.Ignored
 
 	// As they were typed, where a form comes back.
 	New      map[string]string
 	Codes    string
 	From, To site.TimeField
 	Reason   string
+	Job, Why string
 	Fault    *site.Fault
 }
 
@@ -120,6 +122,9 @@ func (s *Room) showStaff(c *fiber.Ctx, status int, typed func(*staffView)) error
 	}
 	if next := next(view.Entries, site.MaxPage, func(code string) string { return code }); next != nil {
 		view.More = staffURL(r.Code) + "?after=" + *next
+	}
+	if view.Ignored, err = s.Config.Rounds.Ignored(ctx, r.ID, 0, site.MaxPage); err != nil {
+		return err
 	}
 	typed(&view)
 	view.Form.Fault = view.Fault

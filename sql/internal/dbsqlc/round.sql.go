@@ -746,7 +746,8 @@ const roundUnsettled = `-- name: RoundUnsettled :one
 WITH counted AS (
   SELECT j.job_id, j.verdict, j.rejudge_set FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
   WHERE p.round_id = $1::bigint
-    AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
+    AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true)
+    AND NOT EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = p.job_id))
 SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
   count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets,
   (SELECT count(*) FROM clarifications q WHERE q.round_id = $1 AND q.participant_id IS NOT NULL AND q.closed_at IS NULL
