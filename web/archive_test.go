@@ -64,6 +64,9 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 	prof.ask("POST", "/api/v1/rounds/final/freeze", "{}", 200)
 	judged(bob, "aplusb", judge.CE)
 	judged(ann, "stairs", judge.TLE, judge.AC, judge.TLE)
+	other := judged(bob, "stairs", judge.AC)
+	prof.ask("POST", "/api/v1/rounds/final/ignored", fmt.Sprintf(`{"job_id": %d, "reason": "by another machine"}`, other), 204)
+	s.record()
 	_, err := s.store.Rejudge(t.Context(), []int64{again}, judge.LaneNormal, "prof")
 	s.must(err)
 	s.finish(again, judge.Result{Verdict: judge.AC})
@@ -103,7 +106,7 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 }
 
 func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
-	_, _, files := heldContest(t)
+	one, _, files := heldContest(t)
 	if found := clics.Package(files).Check(); len(found) > 0 {
 		t.Fatalf("the package: %v", found)
 	}
@@ -124,6 +127,10 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 		for _, line := range sqltest.All[string](t, two.store, "SELECT kind || ' ' || object || ' ' || audience || ' ' || coalesce(data::text, '-') FROM contest_log WHERE seq > $1 ORDER BY seq", before) {
 			t.Log(line)
 		}
+	}
+	const last = "SELECT shown || ' ' || unshown || ' ' || seq FROM contest_recorders"
+	if a, b := sqltest.One[string](t, one.store, last), sqltest.One[string](t, two.store, last); a != b {
+		t.Errorf("the last numbers were %s and are %s", a, b)
 	}
 	back, err := two.as(prof.token).ExportContest(t.Context(), "2026-01", "final")
 	two.must(err)

@@ -312,13 +312,7 @@ func TestATeamHandsInByTheContestAPI(t *testing.T) {
 	}
 	post := func(body string) reply {
 		t.Helper()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			time.Sleep(50 * time.Millisecond)
-			s.record()
-		}()
-		defer func() { <-done }()
+		defer s.recording()()
 		return s.do(http.MethodPost, contestAPI+"/submissions", body, asJSON, basic("ann", password))
 	}
 	r := post(fmt.Sprintf(`{"problem_id": "aplusb", "language_id": "cpp", "files": [{"data": %q, "mime": "application/zip"}]}`, packed("src/main.cc")))

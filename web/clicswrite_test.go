@@ -13,9 +13,9 @@ import (
 	"deepoj/sql/sqltest"
 )
 
-// sends sends JSON to the Contest API, while the recorder writes on, and returns the answer, whose status has to be as said.
-func (c caller) sends(method, path, body string, status int) map[string]any {
-	c.Helper()
+// recording has the recorder write on until what it returns is called.
+func (s *stage) recording() (stop func()) {
+	s.Helper()
 	answered, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -24,11 +24,17 @@ func (c caller) sends(method, path, body string, status int) map[string]any {
 			case <-answered:
 				return
 			case <-time.After(30 * time.Millisecond):
-				c.record()
+				s.record()
 			}
 		}
 	}()
-	defer func() { close(answered); <-done }()
+	return func() { close(answered); <-done }
+}
+
+// sends sends JSON to the Contest API, while the recorder writes on, and returns the answer, whose status has to be as said.
+func (c caller) sends(method, path, body string, status int) map[string]any {
+	c.Helper()
+	defer c.recording()()
 	r := c.do(method, contestAPI+path, body, asJSON, "Authorization: Bearer "+c.token)
 	if r.status != status {
 		c.Errorf("%s %s %s: %d %s, want %d", method, path, body, r.status, r.body, status)

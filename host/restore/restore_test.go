@@ -121,6 +121,17 @@ func sent(t *testing.T, o restore.Outcome) restore.Outcome {
 	if err == nil {
 		err = is.Send(&again)
 	}
+	if err == nil && o.Contest != nil {
+		numbers := map[string]int64{}
+		for i, p := range o.Contest.Past.Participants {
+			numbers[p.Code] = int64(i + 1)
+		}
+		was, wrong := o.Contest.Past.Log(numbers, nil)
+		got, err := is.Contest.Past.Log(numbers, nil)
+		if fmt.Sprint(was, wrong) != fmt.Sprint(got, err) {
+			t.Fatalf("the log was\n%v %v\nand arrived is\n%v %v", was, wrong, got, err)
+		}
+	}
 	if err != nil || !bytes.Equal(first.Bytes(), again.Bytes()) {
 		t.Fatalf("sent was\n%s\nand arrived has (%v)\n%s", first.Bytes(), err, again.Bytes())
 	}

@@ -101,6 +101,9 @@ func Receive(r io.Reader) (Outcome, error) {
 			if err := in.Decode(&l); err != nil {
 				return Outcome{}, fmt.Errorf("receive a log: %w", err)
 			}
+			if string(l.Data) == "null" {
+				l.Data = nil // it is told of no more
+			}
 			c.lines = append(c.lines, l)
 		}
 		c.keep()

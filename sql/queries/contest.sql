@@ -142,8 +142,10 @@ SELECT s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.nu
 SELECT DISTINCT j.language FROM round_submissions p JOIN jobs j ON j.job_id = p.job_id WHERE p.round_id = @round_id::bigint ORDER BY 1;
 
 -- name: ContestSources :many
--- The submissions of a round by their numbers, from the one behind a number on.
-SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.number > @after ORDER BY s.number LIMIT @max::integer;
+-- The submissions of a round that count, by their numbers, from the one behind a number on.
+SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.number > @after
+  AND NOT EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)
+ORDER BY s.number LIMIT @max::integer;
 
 -- name: ContestTimed :one
 -- Whether a round that has an end goes on, or is about to begin.

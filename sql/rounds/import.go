@@ -123,7 +123,6 @@ type importing struct {
 
 	id      int64            // of the round
 	people  map[string]int64 // participants by code
-	hidden  map[string]bool  // those that are
 	removed []int64
 }
 
@@ -281,9 +280,9 @@ func (i *importing) enter() error {
 		return err
 	}
 	found, err := i.s.q.ContestParticipants(i.ctx, i.tx, i.id)
-	i.people, i.hidden = map[string]int64{}, map[string]bool{}
+	i.people = map[string]int64{}
 	for _, v := range found {
-		i.people[v.Code], i.hidden[v.Code] = v.ID, v.Hidden
+		i.people[v.Code] = v.ID
 	}
 	return err
 }

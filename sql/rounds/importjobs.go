@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,11 +143,14 @@ func (i *importing) log() error {
 		return err
 	}
 	c := dbsqlc.ContestPickRow{RoundID: i.id, Unshown: firstUnshown}
-	for _, v := range i.past.Submissions {
-		if i.hidden[v.Participant] {
-			c.Unshown = max(c.Unshown, v.Number)
-		} else {
-			c.Shown = max(c.Shown, v.Number)
+	for _, l := range lines { // also of what does not count and is told of no more
+		number, err := strconv.ParseInt(l.Object.Object, 10, 64)
+		switch {
+		case l.Kind != submission || err != nil:
+		case number > firstUnshown:
+			c.Unshown = max(c.Unshown, number)
+		default:
+			c.Shown = max(c.Shown, number)
 		}
 	}
 	told := map[string]Object{}
@@ -174,6 +178,9 @@ func (i *importing) log() error {
 		RoundID: i.id, Seq: c.Seq, PublicSeq: c.PublicSeq, TeamsSeq: c.TeamsSeq, Shown: c.Shown, Unshown: c.Unshown, WakeAt: &i.past.Round.Now,
 	})
 }
+
+// submission is the kind of lines about what was handed in.
+const submission = "submission"
 
 // firstUnshown is the last number that no submission has of those that only the jury is told of.
 const firstUnshown = 1_000_000_000

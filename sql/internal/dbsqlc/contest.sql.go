@@ -775,7 +775,9 @@ func (q *Queries) ContestRounds(ctx context.Context, db DBTX, rounds []int64) ([
 }
 
 const contestSources = `-- name: ContestSources :many
-SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = $1 AND s.number > $2 ORDER BY s.number LIMIT $3::integer
+SELECT s.number, s.job_id FROM contest_submissions s WHERE s.round_id = $1 AND s.number > $2
+  AND NOT EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)
+ORDER BY s.number LIMIT $3::integer
 `
 
 type ContestSourcesParams struct {
@@ -789,7 +791,7 @@ type ContestSourcesRow struct {
 	JobID  int64
 }
 
-// The submissions of a round by their numbers, from the one behind a number on.
+// The submissions of a round that count, by their numbers, from the one behind a number on.
 func (q *Queries) ContestSources(ctx context.Context, db DBTX, arg ContestSourcesParams) ([]ContestSourcesRow, error) {
 	rows, err := db.Query(ctx, contestSources, arg.RoundID, arg.After, arg.Max)
 	if err != nil {
