@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
+	"deepoj/sql/rounds"
 	"deepoj/sql/sqltest"
 )
 
@@ -200,5 +201,43 @@ func TestHooksAreTheirOwners(t *testing.T) {
 		if r := c.who.do("DELETE", at, "", "Authorization: Bearer "+c.who.token); r.status != c.status {
 			t.Errorf("delete: %d %s, want %d", r.status, r.body, c.status)
 		}
+	}
+}
+
+// TestAHookOfAKeyIsToldWhatTheKeyMayAndNothingWithoutIt has a key of staff that hands in make a hook, in a freeze.
+func TestAHookOfAKeyIsToldWhatTheKeyMayAndNothingWithoutIt(t *testing.T) {
+	s := newStage(t, allowLoopback)
+	s.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}})
+	prof, _, bob, _ := s.cup()
+	s.record()
+	prof.ask("POST", "/api/v1/rounds/final/freeze", "", 200)
+	s.record()
+	time.Sleep(2 * time.Millisecond)
+	address, messages := s.receiver(nil)
+	made := caller{s, s.keyOf("prof", judge.ScopeSubmit)}.signUp(fmt.Sprintf(`{"url": %q, "token": "t"}`, address), 201)
+	bob.hands("stairs", judge.AC)
+	s.record()
+	if got := short(s.notified(messages, "t", 1)); !strings.Contains(got, "submissions 1") || strings.Contains(got, "judgements") || strings.Contains(got, "state") {
+		t.Errorf("a key that hands in is told\n%s", got)
+	}
+	s.store.Exec(t, "UPDATE api_keys SET revoked_at = now()")
+	if list := prof.reads("/clics/2026-01/webhooks", 200).body; !strings.Contains(list, `"active":false`) {
+		t.Errorf("without its key the hook is %s", list)
+	}
+	bob.hands("stairs", judge.WA)
+	s.record()
+	if due, err := s.store.Rounds.TakeHook(t.Context(), time.Minute); err != nil || due != nil {
+		t.Errorf("without the key there is %+v to tell, %v", due, err)
+	}
+
+	// Who had the lease before does not end that of who has it now.
+	s.store.Exec(t, "UPDATE contest_hooks SET next_at = now() + interval '1 hour'") // for the server
+	s.store.Exec(t, "UPDATE api_keys SET revoked_at = NULL")
+	s.store.Exec(t, "UPDATE contest_hooks SET leased_until = now() + interval '1 minute' WHERE id = $1", made["id"])
+	old := &rounds.DueHook{Hook: rounds.Hook{ID: made["id"].(string)}, Round: 1, Lease: time.Now().Add(-time.Minute)}
+	s.must(s.store.Rounds.HookFailed(t.Context(), old, time.Second, true))
+	s.must(s.store.Rounds.HookTaken(t.Context(), old, 0))
+	if n := sqltest.One[int](t, s.store, "SELECT count(*) FROM contest_hooks WHERE leased_until > now() AND disabled_at IS NULL AND failures = 0"); n != 1 {
+		t.Error("a lease was ended by who had it before")
 	}
 }

@@ -23,25 +23,16 @@ const Command = "package-read"
 
 // Child is the whole life of a reader: args are those of the process without its name, so args[0] is [Command]. It
 // returns the exit status. A main calls it before anything else.
-func Child(args []string) int {
-	if err := child(args); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return apart.ExitBroken
-	}
-	return 0
-}
+func Child(args []string) int { return apart.Child(args, child) }
 
-func child(args []string) error {
+func child(text []byte) error {
 	var o order
-	if len(args) != 2 {
-		return errors.New("reader of packages: this command is not for people")
-	}
-	if err := json.Unmarshal([]byte(args[1]), &o); err != nil {
-		return fmt.Errorf("reader of packages: read the order: %w", err)
+	if err := json.Unmarshal(text, &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
 	}
 	root, err := confined(o)
 	if err != nil {
-		return fmt.Errorf("reader of packages: confine itself: %w", err)
+		return fmt.Errorf("confine itself: %w", err)
 	}
 	var pkg *problem.Package
 	fsys, a, err := open(o, root)
@@ -58,10 +49,7 @@ func child(args []string) error {
 	if err == nil && pkg != nil {
 		err = serve(pkg)
 	}
-	if err != nil {
-		return fmt.Errorf("reader of packages: %w", err)
-	}
-	return nil
+	return err
 }
 
 // confined gives up what reading needs not, and returns the folder that is open, if it is one.

@@ -4,7 +4,7 @@
 CREATE TABLE contest_hooks (
   id            text PRIMARY KEY,
   owner         text NOT NULL REFERENCES users (name) ON DELETE CASCADE,
-  scope         text NOT NULL,                             -- what the key might do that made it; '' = all that its owner may
+  key_id        bigint REFERENCES api_keys (id) ON DELETE CASCADE, -- that made it, and without which it is told nothing; NULL = its owner did
   version       text NOT NULL,                             -- the release of the API
   url           text NOT NULL,
   token         text NOT NULL,                             -- sent along, by which the receiver knows who calls

@@ -16,8 +16,8 @@ import (
 // Hook is an address that is told what the feeds of contests tell.
 type Hook struct {
 	ID, Owner string
-	Scope     judge.Scope // what the key might do that made it; "" = all that its owner may
-	Version   string      // the release of the API
+	Key       int64  // that made it, and without which it is told nothing; 0 = its owner did
+	Version   string // the release of the API
 	URL       string
 	Token     string   // by which the receiver knows who calls; empty where hooks are listed
 	Endpoints []string // empty = all
@@ -28,6 +28,8 @@ type Hook struct {
 // DueHook is a hook that there is something for.
 type DueHook struct {
 	Hook
+	Scope judge.Scope // what its key may do; "" = all that its owner may
+	Lease time.Time   // until when nobody else takes it
 	Round int64
 	Code  string        // of the round
 	Last  int64         // line of its log
@@ -39,7 +41,7 @@ type DueHook struct {
 // CreateHook adds one, which is told what comes from now on. It returns ErrInUse if its owner has most already.
 func (s *Store) CreateHook(ctx context.Context, h Hook, most int) error {
 	n, err := s.q.HookCreate(ctx, s.db.Main, dbsqlc.HookCreateParams{
-		ID: h.ID, Scope: string(h.Scope), Version: h.Version, Url: h.URL, Token: h.Token, Endpoints: h.Endpoints, Contests: h.Contests, Owner: h.Owner, Most: int32(most),
+		ID: h.ID, KeyID: h.Key, Version: h.Version, Url: h.URL, Token: h.Token, Endpoints: h.Endpoints, Contests: h.Contests, Owner: h.Owner, Most: int32(most),
 	})
 	if err == nil && n == 0 {
 		err = pg.ErrInUse
@@ -58,7 +60,7 @@ func (s *Store) Hooks(ctx context.Context, owner, id string, limit int) ([]Hook,
 	}
 	out := make([]Hook, len(found))
 	for i, v := range found {
-		out[i] = Hook{ID: v.ID, Owner: v.Owner, Version: v.Version, URL: v.Url, Endpoints: v.Endpoints, Contests: v.Contests, Active: v.DisabledAt == nil}
+		out[i] = Hook{ID: v.ID, Owner: v.Owner, Version: v.Version, URL: v.Url, Endpoints: v.Endpoints, Contests: v.Contests, Active: v.Active}
 	}
 	return out, nil
 }
@@ -85,8 +87,11 @@ func (s *Store) TakeHook(ctx context.Context, lease time.Duration) (*DueHook, er
 		return nil, fmt.Errorf("take a hook: %w", err)
 	}
 	d := &DueHook{
-		Hook:  Hook{ID: v.ID, Owner: v.Owner, Scope: judge.Scope(v.Scope), Version: v.Version, URL: v.Url, Token: v.Token, Endpoints: v.Endpoints, Active: true},
-		Round: v.RoundID, Code: v.Code, Last: v.Last, Seq: v.Seq, Tries: int(v.Failures),
+		Hook:  Hook{ID: v.ID, Owner: v.Owner, Version: v.Version, URL: v.Url, Token: v.Token, Endpoints: v.Endpoints, Active: true},
+		Scope: judge.Scope(v.Scope), Round: v.RoundID, Code: v.Code, Last: v.Last, Seq: v.Seq, Tries: int(v.Failures),
+	}
+	if v.LeasedUntil != nil {
+		d.Lease = *v.LeasedUntil
 	}
 	if v.FailingSince != nil {
 		d.For = v.Now.Sub(*v.FailingSince)
@@ -95,17 +100,17 @@ func (s *Store) TakeHook(ctx context.Context, lease time.Duration) (*DueHook, er
 }
 
 // HookTaken notes that a hook was told of a log up to a line, or did not want it.
-func (s *Store) HookTaken(ctx context.Context, id string, round, seq int64) error {
-	if _, err := s.q.HookTaken(ctx, s.db.Main, dbsqlc.HookTakenParams{ID: id, RoundID: round, Seq: seq}); err != nil {
-		return fmt.Errorf("note what hook %s was told: %w", id, err)
+func (s *Store) HookTaken(ctx context.Context, d *DueHook, seq int64) error {
+	if _, err := s.q.HookTaken(ctx, s.db.Main, dbsqlc.HookTakenParams{ID: d.ID, RoundID: d.Round, Seq: seq, LeasedUntil: d.Lease}); err != nil {
+		return fmt.Errorf("note what hook %s was told: %w", d.ID, err)
 	}
 	return nil
 }
 
 // HookFailed has a hook tried again after a time, or no more.
-func (s *Store) HookFailed(ctx context.Context, id string, wait time.Duration, disable bool) error {
-	if err := s.q.HookFailed(ctx, s.db.Main, dbsqlc.HookFailedParams{WaitS: wait.Seconds(), Disable: disable, ID: id}); err != nil {
-		return fmt.Errorf("note that hook %s failed: %w", id, err)
+func (s *Store) HookFailed(ctx context.Context, d *DueHook, wait time.Duration, disable bool) error {
+	if err := s.q.HookFailed(ctx, s.db.Main, dbsqlc.HookFailedParams{WaitS: wait.Seconds(), Disable: disable, ID: d.ID, LeasedUntil: d.Lease}); err != nil {
+		return fmt.Errorf("note that hook %s failed: %w", d.ID, err)
 	}
 	return nil
 }

@@ -171,13 +171,7 @@ func (f *feed) begin(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	named, err := log.Named(ctx, round, f.asker.reader, f.seq)
-	for _, l := range named {
-		if err == nil {
-			err = f.teller.Known(lineOf(l))
-		}
-	}
-	return err
+	return knowing(ctx, log, f.teller, round, f.asker.reader, f.seq)
 }
 
 // run sends what there is, and then what comes, until the client is gone, may read no more, or the server stops.

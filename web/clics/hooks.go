@@ -112,7 +112,7 @@ func (s *Room) addHook(c *fiber.Ctx) error {
 		return err
 	}
 	v := site.ViewerOf(c)
-	h := rounds.Hook{ID: people.NewToken(12), Owner: v.Name, Scope: v.Scope, Version: string(f.Version), Endpoints: []string{}, Contests: []string{}}
+	h := rounds.Hook{ID: people.NewToken(12), Owner: v.Name, Key: v.Key, Version: string(f.Version), Endpoints: []string{}, Contests: []string{}}
 	for name, raw := range in {
 		var into any
 		switch name {

@@ -108,7 +108,7 @@ func (s *Room) tellHook(ctx context.Context, due *rounds.DueHook) {
 	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookSettle)
 	defer cancel()
-	if err := s.Config.Rounds.HookTaken(done, due.ID, due.Round, seq); err != nil {
+	if err := s.Config.Rounds.HookTaken(done, due, seq); err != nil {
 		log.WarnContext(ctx, "the end of a callback cannot be noted, so it will be made again", slog.Any("err", err))
 	}
 }
@@ -116,7 +116,7 @@ func (s *Room) tellHook(ctx context.Context, due *rounds.DueHook) {
 func (s *Room) failed(ctx context.Context, log *slog.Logger, due *rounds.DueHook, wait time.Duration, off bool) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookSettle)
 	defer cancel()
-	if err := s.Config.Rounds.HookFailed(done, due.ID, wait, off); err != nil {
+	if err := s.Config.Rounds.HookFailed(done, due, wait, off); err != nil {
 		log.WarnContext(ctx, "the end of a callback cannot be noted, so it will be made again", slog.Any("err", err))
 	}
 }
@@ -137,16 +137,8 @@ func (s *Room) behind(ctx context.Context, due *rounds.DueHook) (seq int64, even
 	}
 	log := s.Config.Rounds
 	teller := clics.NewTeller(a.form, languages, a.sources())
-	if due.Seq > 0 {
-		named, err := log.Named(ctx, due.Round, a.reader, due.Seq)
-		for _, l := range named {
-			if err == nil {
-				err = teller.Known(lineOf(l))
-			}
-		}
-		if err != nil {
-			return 0, nil, err
-		}
+	if err := knowing(ctx, log, teller, due.Round, a.reader, due.Seq); err != nil {
+		return 0, nil, err
 	}
 	lines, err := log.Read(ctx, due.Round, a.reader, due.Seq, hookLines)
 	if err != nil {

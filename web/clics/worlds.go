@@ -180,6 +180,23 @@ func retell(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64
 	return nil
 }
 
+// knowing has a teller that begins behind a line know what lines up to it say of the round and of participants.
+func knowing(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, until int64) error {
+	if until == 0 {
+		return nil
+	}
+	named, err := log.Named(ctx, round, of, until)
+	if err != nil {
+		return err
+	}
+	for _, l := range named {
+		if err := t.Known(lineOf(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // lineOf is a line as a teller reads it.
 func lineOf(l rounds.Logged) clics.Line {
 	out := clics.Line{Kind: contest.Kind(l.Kind), Object: l.Object.Object}

@@ -207,7 +207,8 @@ func (p *Process) Why(err error) error {
 }
 
 // starved reports whether a program died for want of memory. Some of the collector of Go 1.26 takes the nil that it is given then
-// for memory, so the runtime faults on the stack of the system, which nothing else does.
+// for memory, so the runtime faults on the stack of the system, which nothing else does. Tests are programs with C in them, and under
+// the race detector: these have words of their own for it.
 func starved(said string) bool {
 	return strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") || strings.Contains(said, "stack exceeds") ||
 		strings.Contains(said, "ThreadSanitizer failed to allocate") || strings.Contains(said, "pthread_create failed") ||

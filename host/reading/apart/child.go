@@ -1,7 +1,9 @@
 package apart
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +26,21 @@ type Limits struct {
 	Data   int64         `json:"data"`             // memory, in bytes
 	Reads  string        `json:"reads,omitempty"`  // a folder below which it may open files; "" = none
 	Closed bool          `json:"closed,omitempty"` // nothing is open at [Source]
+}
+
+// Child is the whole life of a process whose args, without its name, are its command and an order, which do works on. It returns the
+// exit status.
+func Child(args []string, do func(order []byte) error) int {
+	const words = 2
+	err := errors.New("this command is not for people")
+	if len(args) == words {
+		err = do([]byte(args[1]))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", args[0], err)
+		return ExitBroken
+	}
+	return 0
 }
 
 // Confine gives up all that reading needs not. Nothing of it can be taken back.

@@ -21,15 +21,16 @@ const Command = "contest-read"
 // Config bounds what reading one package may cost: see [apart.Config].
 type Config apart.Config
 
-// Bounds of a reader where nothing else is said. The largest contests that are known of are read in a fifth of either.
+// Bounds of a reader where nothing else is said. A contest of 35,000 judged submissions takes 2 s and 216 MiB, one of 200,000 takes
+// 13 s and 1.1 GiB, measured with packages as the tests make them.
 const (
 	cpu      = 2 * time.Minute
 	memory   = 3 << 29 // bytes
 	patience = 5 * time.Minute
 )
 
-// maxAnswer is how much a process may answer, in bytes. A contest of 35,000 judged submissions has a twentieth of that.
-const maxAnswer = 1 << 30
+// maxAnswer is how much a process may answer, in bytes: the answers about those are of 24 MiB and 138 MiB.
+const maxAnswer = 512 << 20
 
 // order is what the process is told when it starts.
 type order struct {
@@ -80,27 +81,15 @@ func (c Config) Read(ctx context.Context, archive *os.File, opt restore.Options)
 
 // Child is the whole life of a reader: args are those of the process without its name, so args[0] is [Command]. It returns the
 // exit status. A main calls it before anything else.
-func Child(args []string) int {
-	if err := child(args); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return apart.ExitBroken
-	}
-	return 0
-}
+func Child(args []string) int { return apart.Child(args, child) }
 
-func child(args []string) error {
+func child(text []byte) error {
 	var o order
-	if len(args) != 2 {
-		return errors.New("reader of contests: this command is not for people")
-	}
-	if err := json.Unmarshal([]byte(args[1]), &o); err != nil {
-		return fmt.Errorf("reader of contests: read the order: %w", err)
+	if err := json.Unmarshal(text, &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
 	}
 	if err := o.Confine(); err != nil {
-		return fmt.Errorf("reader of contests: confine itself: %w", err)
+		return fmt.Errorf("confine itself: %w", err)
 	}
-	if err := restore.ReadArchive(os.NewFile(apart.Source, "archive"), o.Bytes, o.Options).Send(os.Stdout); err != nil {
-		return fmt.Errorf("reader of contests: %w", err)
-	}
-	return nil
+	return restore.ReadArchive(os.NewFile(apart.Source, "archive"), o.Bytes, o.Options).Send(os.Stdout)
 }

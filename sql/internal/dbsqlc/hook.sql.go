@@ -12,8 +12,8 @@ import (
 
 const hookCreate = `-- name: HookCreate :execrows
 WITH made AS (
-  INSERT INTO contest_hooks (id, owner, scope, version, url, token, endpoints, contests)
-  SELECT $1, u.name, $2, $3, $4, $5, $6::text[], $7::text[] FROM users u
+  INSERT INTO contest_hooks (id, owner, key_id, version, url, token, endpoints, contests)
+  SELECT $1, u.name, nullif($2::bigint, 0), $3, $4, $5, $6::text[], $7::text[] FROM users u
   WHERE u.name = $8 AND u.disabled_at IS NULL AND (SELECT count(*) FROM contest_hooks h WHERE h.owner = u.name) < $9::integer
   RETURNING id, owner, url),
 places AS (
@@ -24,7 +24,7 @@ SELECT owner, 'contest_hook_create', 'user:' || owner, jsonb_build_object('webho
 
 type HookCreateParams struct {
 	ID        string
-	Scope     string
+	KeyID     int64
 	Version   string
 	Url       string
 	Token     string
@@ -38,7 +38,7 @@ type HookCreateParams struct {
 func (q *Queries) HookCreate(ctx context.Context, db DBTX, arg HookCreateParams) (int64, error) {
 	result, err := db.Exec(ctx, hookCreate,
 		arg.ID,
-		arg.Scope,
+		arg.KeyID,
 		arg.Version,
 		arg.Url,
 		arg.Token,
@@ -75,15 +75,16 @@ func (q *Queries) HookDelete(ctx context.Context, db DBTX, arg HookDeleteParams)
 
 const hookDue = `-- name: HookDue :one
 WITH due AS MATERIALIZED (
-  SELECT h.id, r.id AS round_id, r.code, coalesce(p.seq, 0)::bigint AS seq, c.seq AS last
+  SELECT h.id, coalesce(k.scope, '')::text AS scope, r.id AS round_id, r.code, coalesce(p.seq, 0)::bigint AS seq, c.seq AS last
   FROM contest_hooks h
   JOIN users u ON u.name = h.owner AND u.disabled_at IS NULL
+  LEFT JOIN api_keys k ON k.id = h.key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)
   JOIN contest_recorders c ON true JOIN rounds r ON r.id = c.round_id AND r.duration_ms IS NOT NULL AND (h.contests = '{}' OR r.code = ANY (h.contests))
   LEFT JOIN contest_hook_places p ON p.hook_id = h.id AND p.round_id = c.round_id
-  WHERE h.disabled_at IS NULL AND h.next_at <= now() AND (h.leased_until IS NULL OR h.leased_until < now()) AND c.seq > coalesce(p.seq, 0)
+  WHERE h.disabled_at IS NULL AND (h.key_id IS NULL OR k.id IS NOT NULL) AND h.next_at <= now() AND (h.leased_until IS NULL OR h.leased_until < now()) AND c.seq > coalesce(p.seq, 0)
   ORDER BY h.next_at, h.id, r.id LIMIT 1 FOR UPDATE OF h SKIP LOCKED)
 UPDATE contest_hooks h SET leased_until = now() + make_interval(secs => $1::float8) FROM due WHERE h.id = due.id
-RETURNING h.id, h.owner, h.scope, h.version, h.url, h.token, h.endpoints, h.failures, h.failing_since, now()::timestamptz AS now, due.round_id, due.code, due.seq, due.last
+RETURNING h.id, h.owner, due.scope, h.version, h.url, h.token, h.endpoints, h.failures, h.failing_since, h.leased_until, now()::timestamptz AS now, due.round_id, due.code, due.seq, due.last
 `
 
 type HookDueRow struct {
@@ -96,6 +97,7 @@ type HookDueRow struct {
 	Endpoints    []string
 	Failures     int32
 	FailingSince *time.Time
+	LeasedUntil  *time.Time
 	Now          time.Time
 	RoundID      int64
 	Code         string
@@ -104,7 +106,7 @@ type HookDueRow struct {
 }
 
 // Takes one that a log has something for behind its place, for as long as the lease. What it wants to be told of is up to
-// whoever calls, who moves the place also past what it does not.
+// whoever calls, who moves the place also past what it does not. One that a key made is told nothing without the key.
 func (q *Queries) HookDue(ctx context.Context, db DBTX, leaseS float64) (HookDueRow, error) {
 	row := db.QueryRow(ctx, hookDue, leaseS)
 	var i HookDueRow
@@ -118,6 +120,7 @@ func (q *Queries) HookDue(ctx context.Context, db DBTX, leaseS float64) (HookDue
 		&i.Endpoints,
 		&i.Failures,
 		&i.FailingSince,
+		&i.LeasedUntil,
 		&i.Now,
 		&i.RoundID,
 		&i.Code,
@@ -131,25 +134,33 @@ const hookFailed = `-- name: HookFailed :exec
 WITH changed AS (
   UPDATE contest_hooks SET leased_until = NULL, failures = contest_hooks.failures + 1, failing_since = coalesce(contest_hooks.failing_since, now()),
     next_at = now() + make_interval(secs => $1::float8), disabled_at = CASE WHEN $2::boolean THEN now() END
-  WHERE contest_hooks.id = $3 RETURNING contest_hooks.id, contest_hooks.owner, contest_hooks.disabled_at)
+  WHERE contest_hooks.id = $3 AND contest_hooks.leased_until = $4::timestamptz RETURNING contest_hooks.id, contest_hooks.owner, contest_hooks.disabled_at)
 INSERT INTO audit_log (actor, action, subject, detail)
 SELECT 'system', 'contest_hook_disable', 'user:' || changed.owner, jsonb_build_object('webhook', changed.id) FROM changed WHERE changed.disabled_at IS NOT NULL
 `
 
 type HookFailedParams struct {
-	WaitS   float64
-	Disable bool
-	ID      string
+	WaitS       float64
+	Disable     bool
+	ID          string
+	LeasedUntil time.Time
 }
 
-// It is tried again after a time, or no more.
+// It is tried again after a time, or no more, unless somebody else has it by now.
 func (q *Queries) HookFailed(ctx context.Context, db DBTX, arg HookFailedParams) error {
-	_, err := db.Exec(ctx, hookFailed, arg.WaitS, arg.Disable, arg.ID)
+	_, err := db.Exec(ctx, hookFailed,
+		arg.WaitS,
+		arg.Disable,
+		arg.ID,
+		arg.LeasedUntil,
+	)
 	return err
 }
 
 const hookList = `-- name: HookList :many
-SELECT id, owner, version, url, endpoints, contests, created_at, disabled_at FROM contest_hooks WHERE ($1::text = '' OR owner = $1) AND ($2::text = '' OR id = $2) ORDER BY id LIMIT $3::integer
+SELECT id, owner, version, url, endpoints, contests, (disabled_at IS NULL AND (key_id IS NULL OR EXISTS (
+  SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true))))::boolean AS active
+FROM contest_hooks WHERE ($1::text = '' OR owner = $1) AND ($2::text = '' OR id = $2) ORDER BY id LIMIT $3::integer
 `
 
 type HookListParams struct {
@@ -159,14 +170,13 @@ type HookListParams struct {
 }
 
 type HookListRow struct {
-	ID         string
-	Owner      string
-	Version    string
-	Url        string
-	Endpoints  []string
-	Contests   []string
-	CreatedAt  time.Time
-	DisabledAt *time.Time
+	ID        string
+	Owner     string
+	Version   string
+	Url       string
+	Endpoints []string
+	Contests  []string
+	Active    bool
 }
 
 // Of one owner, or of everybody (”).
@@ -186,8 +196,7 @@ func (q *Queries) HookList(ctx context.Context, db DBTX, arg HookListParams) ([]
 			&i.Url,
 			&i.Endpoints,
 			&i.Contests,
-			&i.CreatedAt,
-			&i.DisabledAt,
+			&i.Active,
 		); err != nil {
 			return nil, err
 		}
@@ -201,20 +210,26 @@ func (q *Queries) HookList(ctx context.Context, db DBTX, arg HookListParams) ([]
 
 const hookTaken = `-- name: HookTaken :execrows
 WITH moved AS (
-  INSERT INTO contest_hook_places AS p (hook_id, round_id, seq) VALUES ($1, $2, $3)
+  INSERT INTO contest_hook_places AS p (hook_id, round_id, seq) VALUES ($1, $3, $4)
   ON CONFLICT (hook_id, round_id) DO UPDATE SET seq = greatest(p.seq, excluded.seq))
-UPDATE contest_hooks SET leased_until = NULL, failures = 0, failing_since = NULL, next_at = now() WHERE id = $1
+UPDATE contest_hooks SET leased_until = NULL, failures = 0, failing_since = NULL, next_at = now() WHERE id = $1 AND leased_until = $2::timestamptz
 `
 
 type HookTakenParams struct {
-	ID      string
-	RoundID int64
-	Seq     int64
+	ID          string
+	LeasedUntil time.Time
+	RoundID     int64
+	Seq         int64
 }
 
-// What was told is told no more. Nobody else has moved the place since.
+// What was told is told no more. The lease ends, unless somebody else has it by now.
 func (q *Queries) HookTaken(ctx context.Context, db DBTX, arg HookTakenParams) (int64, error) {
-	result, err := db.Exec(ctx, hookTaken, arg.ID, arg.RoundID, arg.Seq)
+	result, err := db.Exec(ctx, hookTaken,
+		arg.ID,
+		arg.LeasedUntil,
+		arg.RoundID,
+		arg.Seq,
+	)
 	if err != nil {
 		return 0, err
 	}
