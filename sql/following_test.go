@@ -186,8 +186,8 @@ func TestEachSpaceOfBeforeHasARoundThatCountsAsItsScoresDo(t *testing.T) {
 		}},
 		{"one who is gone", func() error { return s.RemoveSpaceMember(t.Context(), space.ID, "u05", "prof") }},
 		{"one who came", func() error {
-			s.Exec(t, `INSERT INTO users (name, password_hash, role) VALUES ('new@school', '', 'contestant')`)
-			_, err := s.PutSpaceMembers(t.Context(), space.ID, []string{"new@school"}, judge.SpaceContestant, "prof")
+			s.Exec(t, `INSERT INTO users (name, password_hash, role) VALUES ('new@school', '', 'contestant'), ('somebody-of-a-rather-long-name-1', '', 'contestant'), ('somebody-of-a-rather-long-name-2', '', 'contestant')`)
+			_, err := s.PutSpaceMembers(t.Context(), space.ID, []string{"new@school", "somebody-of-a-rather-long-name-1", "somebody-of-a-rather-long-name-2"}, judge.SpaceContestant, "prof")
 			return err
 		}},
 		{"an account that is no more", func() error { s.Exec(t, `DELETE FROM users WHERE name = 'u06'`); return nil }},

@@ -66,19 +66,21 @@ END $$;
 
 -- Who is no contestant any more is hidden: what they handed in stays.
 CREATE FUNCTION follow_member(space bigint, who text, contestant boolean) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE round bigint := following_round(space); known bigint;
+DECLARE round bigint := following_round(space); known bigint; base text; short text; n integer := 1;
 BEGIN
   IF round IS NULL THEN RETURN; END IF;
   PERFORM FROM rounds r WHERE r.id = round FOR UPDATE; -- one at a time, for the short names
   SELECT p.id INTO known FROM participants p WHERE p.space_id = space AND p.follows = who;
   IF known IS NULL AND NOT contestant THEN RETURN; END IF;
   IF known IS NULL THEN
+    base := regexp_replace(left(who, 28), '[^A-Za-z0-9_.-]', '_', 'g');
+    short := base;
+    WHILE EXISTS (SELECT 1 FROM participants p WHERE p.space_id = space AND p.code = short) LOOP
+      n := n + 1;
+      short := base || '-' || n;
+    END LOOP;
     INSERT INTO participants (space_id, code, name, follows)
-    SELECT space, (SELECT c.code FROM (
-        SELECT CASE n WHEN 1 THEN b.base ELSE b.base || '-' || n END AS code, n FROM generate_series(1, 10000) AS n) c
-      WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = space AND p.code = c.code) ORDER BY c.n LIMIT 1),
-      coalesce(nullif(u.display_name, ''), u.name), u.name
-    FROM users u, LATERAL (SELECT regexp_replace(left(u.name, 28), '[^A-Za-z0-9_.-]', '_', 'g') AS base) b WHERE u.name = who
+    SELECT space, short, coalesce(nullif(u.display_name, ''), u.name), u.name FROM users u WHERE u.name = who
     RETURNING id INTO known;
     INSERT INTO round_entries (round_id, participant_id) VALUES (round, known);
   ELSE
