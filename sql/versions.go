@@ -14,6 +14,15 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
+// PinInstead has rounds judge by a version, in the place of one of which nothing was known but what a contest said that was held
+// elsewhere, where both say the same.
+func (s *Site) PinInstead(ctx context.Context, slug, instead, version string) error {
+	if err := s.q.VersionInstead(ctx, s.main, dbsqlc.VersionInsteadParams{Slug: slug, Instead: instead, Version: version}); err != nil {
+		return fmt.Errorf("pin version of %s: %w", slug, err)
+	}
+	return nil
+}
+
 // KeepVersion stores a version of a problem without making it live, as what an
 // import has made; job 0 is none. The package itself must be in the blob store already.
 // Whoever makes the first version owns the problem, if they have an account.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/blob"
 	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
 	"deepoj/sql/sqltest"
@@ -160,5 +163,81 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 		if a, b := prof.reads("/clics/2026-01/contests/final/"+endpoint, 200), prof.reads("/clics/2026-01/contests/again/"+endpoint, 200); a.body != b.body {
 			t.Errorf("by another name %s are\n%s, and were\n%s", endpoint, b.body, a.body)
 		}
+	}
+}
+
+func TestPackagesOfProblemsInAContestPackageAreTakenIn(t *testing.T) {
+	blobs, option := withBlobs(t)
+	s := newStage(t, option, func(c *site.Config) { c.SetterVersions = 1 })
+	s.someone("prof", judge.RoleStaff)
+	space := s.space("cup")
+	prof := caller{s, s.session("prof")}
+	problem := packed(t, map[string][]byte{"problem.yaml": []byte("name: Adding\n")})
+	files := map[string][]byte{
+		"contest.yaml":                 []byte("id: fall\nname: Fall\nstart_time: 2099-05-01T10:00:00+02:00\nduration: 5:00:00\n"),
+		"problems.yaml":                []byte("- {id: adding, label: A, name: Adding}\n- {id: ladder, label: B, name: Ladder}\n- {id: later, label: C, name: Later}\n"),
+		"problems/adding/adding.zip":   problem,
+		"problems/ladder/problem.yaml": []byte("name: Ladder\n"),
+		"problems/ladder/data/1.in":    []byte("1\n"),
+	}
+	type job struct{ Problem, Archive, Instead string }
+	jobs := func() map[string]job {
+		out := map[string]job{}
+		for _, p := range sqltest.All[string](t, s.store, "SELECT convert_from(p.payload, 'UTF8') FROM job_payloads p JOIN jobs j USING (job_id) WHERE j.kind = 'import'") {
+			var j job
+			s.must(json.Unmarshal([]byte(p), &j))
+			out[j.Problem] = j
+		}
+		return out
+	}
+	seen := prof.brings(files, client.NewContest{Space: "cup", Preview: true})
+	if len(seen.Packages) != 2 || seen.Packages[0].Problem != "adding" || seen.Packages[0].JobID != 0 || len(jobs()) != 0 {
+		t.Errorf("a preview says %+v, and there are the jobs %v", seen.Packages, jobs())
+	}
+	done := prof.brings(files, client.NewContest{Space: "cup"})
+	ordered := jobs()
+	if len(done.Packages) != 2 || done.Packages[1].Problem != "ladder" || done.Packages[1].JobID == 0 || len(ordered) != 2 {
+		t.Fatalf("an import says %+v, and there are the jobs %v", done.Packages, ordered)
+	}
+	for slug, want := range map[string][]string{"adding": {"problem.yaml"}, "ladder": {"data/1.in", "problem.yaml"}} {
+		j := ordered[slug]
+		kept, err := blobs.File(t.Context(), blob.Digest(j.Archive))
+		s.must(err)
+		about, err := kept.Stat()
+		s.must(err)
+		z, err := zip.NewReader(kept, about.Size())
+		s.must(err)
+		var names []string
+		for _, f := range z.File {
+			names = append(names, f.Name)
+		}
+		s.must(kept.Close())
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("the package of %s has %v, want %v", slug, names, want)
+		}
+		if live := sqltest.One[string](t, s.store, "SELECT version FROM problems WHERE slug = $1", slug); j.Instead != live {
+			t.Errorf("%s comes in the place of %q, and is %q", slug, j.Instead, live)
+		}
+	}
+	// Until it starts, the round follows what is made; a problem without a package is what the contest says.
+	pinned := map[string]string{}
+	for _, p := range prof.ask("GET", "/api/v1/rounds/fall/problems", "", 200)["problems"].([]any) {
+		p := p.(map[string]any)
+		pinned[p["slug"].(string)] = p["version"].(string)
+	}
+	if pinned["adding"] != "" || pinned["ladder"] != "" || pinned["later"] == "" {
+		t.Errorf("the versions are %v", pinned)
+	}
+	// What cannot be taken in is said, and the contest is there.
+	s.someone("other", judge.RoleSetter)
+	s.member(space, judge.SpaceStaff, "other")
+	other := caller{s, s.session("other")}
+	more := other.brings(map[string][]byte{
+		"contest.yaml":       []byte("id: winter\nname: Winter\nstart_time: 2099-05-01T10:00:00+02:00\nduration: 5:00:00\n"),
+		"problems.yaml":      []byte("- {id: first, label: A, name: First}\n- {id: second, label: B, name: Second}\n"),
+		"problems/first.zip": problem, "problems/second.zip": problem,
+	}, client.NewContest{Space: "cup"})
+	if len(more.Packages) != 2 || more.Packages[0].JobID == 0 || !strings.Contains(more.Packages[1].Error, "as many as a setter may") {
+		t.Errorf("with one version a day: %+v", more.Packages)
 	}
 }

@@ -170,7 +170,7 @@ func compose(shared *site.Site) *Server {
 	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.rounds = rounds.New(shared, s.people)
-	s.archive = archive.New(shared)
+	s.archive = archive.New(shared, s.setters)
 	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings(), s.caller)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)

@@ -30,6 +30,9 @@ func (x *Intake) Package(ctx context.Context, job judge.Claim, progress func(jud
 	r := judge.PackageReport{Problem: p.Problem}
 	result := judge.Result{Verdict: judge.AC}
 	pkg, err := x.version(ctx, job, p, progress, &r)
+	if err == nil && p.Instead != "" {
+		err = x.cfg.Store.PinInstead(ctx, p.Problem, p.Instead, r.Version)
+	}
 	if err == nil {
 		err = x.proveVersion(ctx, job, p, pkg, progress, &r)
 	}

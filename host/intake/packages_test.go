@@ -16,6 +16,8 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
+	"deepoj/sql/sqltest"
 )
 
 // triple is a small package whose submissions keep their promises. It has no time
@@ -290,5 +292,38 @@ func TestAnImportThatLosesItsWorkerIsTriedAgainAndMakesOneVersion(t *testing.T) 
 	}
 	if live, err := b.store.Problem(t.Context(), "triple"); err != nil || live.Version != string(blob.Of([]byte("other"))) {
 		t.Errorf("a second try took back what somebody made live: %+v, %v", live, err)
+	}
+}
+
+func TestAPackageTakesThePlaceOfWhatAContestSaidOfItsProblem(t *testing.T) {
+	b := newBench(t)
+	archive := zipped(t, with("problem.yaml", triple["problem.yaml"]+"limits: {time_limit: 2}\n"))
+	made := b.finish(t, b.importing(t, archive, true)).report.Version
+	says, err := b.store.Problem(t.Context(), "triple")
+	must(t, err)
+	says.Version, says.Statement, says.Samples = "sha256:said", "<p>It came with a contest.</p>", nil
+	other := *says
+	other.Version, other.CPUMillis = "sha256:other", says.CPUMillis+1
+	must(t, b.store.CreateSpace(t.Context(), judge.Space{Slug: "cup", Title: "Cup"}, "setter"))
+	for code, p := range map[string]judge.Problem{"same": *says, "other": other} {
+		must(t, b.store.Rounds.Import(t.Context(), rounds.Past{
+			Round:    judge.Round{Space: "cup", Code: code, Title: code, Kind: judge.RoundContest, Format: "icpc"},
+			Problems: []rounds.PastProblem{{RoundProblem: judge.RoundProblem{Problem: "triple", Label: "A", Version: p.Version}, Make: &p}},
+			Log:      func(map[string]int64, []int64) ([]rounds.PastLine, error) { return nil, nil },
+		}, "setter"))
+	}
+	for _, instead := range []string{"sha256:said", "sha256:other"} {
+		d, n, err := judgingtest.Get(t).Blobs.Put(t.Context(), bytes.NewReader(archive))
+		must(t, err)
+		if x := b.finish(t, b.order(t, judge.KindImport, judge.PackagePayload{Archive: string(d), Bytes: n, Instead: instead})); x.report.Version != made {
+			t.Fatalf("made %s, and before %s", x.report.Version, made)
+		}
+	}
+	const pinned = "SELECT p.version FROM round_problems p JOIN rounds r ON r.id = p.round_id WHERE r.code = $1"
+	if is := sqltest.One[string](t, b.store, pinned, "same"); is != made {
+		t.Errorf("a round of which everything is known still has %s", is)
+	}
+	if is := sqltest.One[string](t, b.store, pinned, "other"); is != "sha256:other" {
+		t.Errorf("a contest that was held with another time limit has %s", is)
 	}
 }

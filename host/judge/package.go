@@ -17,6 +17,10 @@ type PackagePayload struct {
 	Bytes   int64  `json:"bytes,omitempty"`   // import: its size
 	Version string `json:"version,omitempty"` // verify: the version to prove
 
+	// Instead is, of an import, a version of which nothing was known but what a contest said that was held elsewhere. Rounds that
+	// have it, and say the same of the problem as its package, get what is made. "" = none.
+	Instead string `json:"instead,omitempty"`
+
 	Given // import: what the package need not say
 
 	// Activate says that the version goes live if its proof finds nothing wrong.

@@ -71,7 +71,7 @@ func read(t *testing.T, p clics.Package, code string) *restore.Contest {
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	if _, err := c.Settle(nil, func(string) (bool, error) { return true, nil }); err != nil {
+	if _, err := c.Settle(nil, time.Now(), func(string) (bool, error) { return true, nil }); err != nil {
 		t.Fatal(err)
 	}
 	return c

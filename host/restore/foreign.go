@@ -65,6 +65,9 @@ func (f *foreign) tell(at time.Time, kind contest.Kind, name string, audience co
 func (f *foreign) contest() {
 	f.about, f.state = object[contestObject](f.reading, "contest.json"), object[stateObject](f.reading, "state.json")
 	a := f.about
+	if a.ID == "" {
+		a.ID = f.opt.Code
+	}
 	f.round = contest.RoundData{
 		Code: a.ID, Title: a.Name, FormalName: a.FormalName, Kind: judge.RoundContest, Format: string(contest.ICPC), Start: grained(a.Start), Duration: f.length("duration", a.Duration),
 		Thaw: grained(a.Thaw), Finalized: grained(f.state.Finalized), UpdatesEnd: grained(f.state.UpdatesEnd), PublicRuns: true,
@@ -208,6 +211,7 @@ func (f *foreign) problemsOf() {
 			f.note("The problem %s is called %s here.", p.ID, slug)
 		}
 		taken[slug], f.problems[p.ID] = true, slug
+		f.packaged(slug, p.ID)
 		d := contest.ProblemData{
 			Label: p.Label, Name: p.Name, Ordinal: i, RGB: colour(p.RGB), Color: p.Color, CPU: micros(p.TimeLimit) / 1000, MemoryMiB: p.MemoryLimit, OutputMiB: p.OutputLimit,
 			CodeKiB: p.CodeLimit, Tests: p.Tests,

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
+	"strings"
+	"time"
 
 	"deepoj/host/contest"
 	"deepoj/host/contest/clics"
@@ -23,16 +25,33 @@ func (c *Contest) Slugs() []string {
 // problemName is what a problem may be called on a server.
 var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
+// packaged notes where the archive has the package of a problem, by the id that the contest has for it: as a file of the problem, as
+// a file that is called as it is, or as a folder.
+func (r *reading) packaged(slug, id string) {
+	folder := "problems/" + id + "/"
+	inside, _ := r.inFolder(folder)
+	for _, name := range append([]string{"problems/" + id + ".zip", folder + id + ".zip", folder + "package.zip"}, inside...) {
+		if _, there := r.files[name]; there && strings.HasSuffix(name, ".zip") {
+			r.out.Packages[slug] = name
+			return
+		}
+	}
+	if _, unpacked := r.files[folder+"problem.yaml"]; unpacked {
+		r.out.Packages[slug] = folder
+	}
+}
+
 // Settle says of which version each problem is: of the live one where that is what the contest had, else of one of which nothing is
-// known but what the contest says. Known are the problems that the server has; may says whether whoever imports may give one of those
-// another version.
-func (c *Contest) Settle(known map[string]judge.Problem, may func(slug string) (bool, error)) (found []clics.Flaw, err error) {
+// known but what the contest says; c.Packages are then those of which versions are to be made. Known are the problems that the server
+// has; may says whether whoever imports may give one of those another version.
+func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func(slug string) (bool, error)) (found []clics.Flaw, err error) {
 	for i := range c.Past.Problems {
 		p := &c.Past.Problems[i]
 		d := c.problems[p.Problem]
 		is, there := known[p.Problem]
 		if there && same(is, d) {
 			p.Version = is.Version
+			delete(c.Packages, p.Problem)
 			continue
 		}
 		wrong := ""
@@ -56,6 +75,9 @@ func (c *Contest) Settle(known map[string]judge.Problem, may func(slug string) (
 			return nil, err
 		}
 		p.Make, p.Version = &made, made.Version
+		if _, comes := c.Packages[p.Problem]; comes && contest.ClockOf(&c.Past.Round).Started(now) == nil {
+			p.Version = "" // what the package makes, by the start
+		}
 	}
 	return found, nil
 }

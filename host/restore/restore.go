@@ -46,6 +46,10 @@ type Contest struct {
 	// Notes are what cannot be as the package says, and is otherwise.
 	Notes []string
 
+	// Packages are where the archive has the packages of problems, by short name: the name of a ZIP file, or of a folder,
+	// with a slash behind it.
+	Packages map[string]string
+
 	lines    []Line
 	problems map[string]contest.ProblemData // by short name
 }
@@ -87,7 +91,7 @@ func (r *reading) note(format string, args ...any) {
 
 // Read returns the contest of a package, or what is wrong with it.
 func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
-	r := &reading{files: p, opt: opt, out: &Contest{problems: map[string]contest.ProblemData{}}}
+	r := &reading{files: p, opt: opt, out: &Contest{problems: map[string]contest.ProblemData{}, Packages: map[string]string{}}}
 	if r.found = p.Sound(); len(r.found) > 0 {
 		return nil, r.found
 	}
@@ -98,6 +102,11 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 			return nil, r.found
 		}
 		r.out.lines = lines
+		for _, l := range lines {
+			if l.Kind == contest.KindProblem {
+				r.packaged(l.Object, clics.ID(l.Object))
+			}
+		}
 	} else {
 		r.foreign()
 	}

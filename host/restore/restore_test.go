@@ -3,6 +3,7 @@ package restore_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -312,7 +313,7 @@ func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	known := map[string]judge.Problem{"stairs": {Slug: "stairs", Title: "Stairs", Version: "sha256:1", CPUMillis: 2000}}
 	settle := func(known map[string]judge.Problem, mine bool) (*restore.Contest, []clics.Flaw) {
 		c := read(t, p)
-		found, err := c.Settle(known, func(string) (bool, error) { return mine, nil })
+		found, err := c.Settle(known, now, func(string) (bool, error) { return mine, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,6 +338,38 @@ func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	}
 }
 
+func TestPackagesOfProblemsThatAServerLacksComeWithTheContest(t *testing.T) {
+	t.Parallel()
+	settle := func(p clics.Package, at time.Time) *restore.Contest {
+		c := read(t, p)
+		known := map[string]judge.Problem{"stairs": {Slug: "stairs", Title: "Stairs", Version: "sha256:1"}}
+		if found, err := c.Settle(known, at, func(string) (bool, error) { return true, nil }); err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+		return c
+	}
+	p := foreign()
+	for _, name := range []string{"problems/A/statement.pdf", "problems/A/adding.zip", "problems/stairs.zip", "other-systems/x/problems/A.zip"} {
+		p[name] = []byte{}
+	}
+	c := settle(p, now)
+	if want := map[string]string{"xx-A": "problems/A/adding.zip"}; !maps.Equal(c.Packages, want) {
+		t.Errorf("the packages are %v, want %v: the server has the other problem", c.Packages, want)
+	}
+	if made := c.Past.Problems[0]; made.Make == nil || made.Version != made.Make.Version {
+		t.Errorf("the round was held with what the contest says: %+v", made)
+	}
+	// One that is still to come is judged by what the package makes until then.
+	if c = settle(p, time.Date(2023, 2, 1, 0, 0, 0, 0, time.UTC)); c.Past.Problems[0].Make == nil || c.Past.Problems[0].Version != "" {
+		t.Errorf("the round is to come: %+v", c.Past.Problems[0])
+	}
+	delete(p, "problems/A/adding.zip")
+	p["problems/A/problem.yaml"] = []byte{}
+	if c = settle(p, now); c.Packages["xx-A"] != "problems/A/" {
+		t.Errorf("unpacked in a folder: %v", c.Packages)
+	}
+}
+
 func FuzzAPackageIsReadOrRefused(f *testing.F) {
 	for name, data := range foreign() {
 		f.Add(name, data)
@@ -352,7 +385,7 @@ func FuzzAPackageIsReadOrRefused(f *testing.F) {
 		if c == nil {
 			return
 		}
-		if _, err := c.Settle(nil, func(string) (bool, error) { return true, nil }); err != nil {
+		if _, err := c.Settle(nil, time.Now(), func(string) (bool, error) { return true, nil }); err != nil {
 			t.Fatal(err)
 		}
 		board(t, c, contest.Viewer{Audience: contest.Public}, -1)

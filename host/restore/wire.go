@@ -21,7 +21,7 @@ type Outcome struct {
 
 // ReadArchive reads the package in a ZIP archive.
 func ReadArchive(archive io.ReaderAt, size int64, opt Options) Outcome {
-	p, err := clics.ReadPackage(archive, size)
+	p, err := clics.ReadPackage(archive, size, clics.OfProblems)
 	if err != nil {
 		return Outcome{Unreadable: err.Error()}
 	}
@@ -38,6 +38,7 @@ type head struct {
 	Flaws              []clics.Flaw                   `json:"flaws"`
 	Contest            bool                           `json:"contest"`
 	Notes              []string                       `json:"notes"`
+	Packages           map[string]string              `json:"packages"`
 	Past               rounds.Past                    `json:"past"` // without what was handed in
 	Problems           map[string]contest.ProblemData `json:"problems"`
 	Submissions, Lines int
@@ -49,7 +50,7 @@ func (o Outcome) Send(w io.Writer) error {
 	lines := json.NewEncoder(out)
 	h := head{Unreadable: o.Unreadable, Flaws: o.Flaws, Contest: o.Contest != nil}
 	if c := o.Contest; c != nil {
-		h.Notes, h.Past, h.Problems, h.Submissions, h.Lines = c.Notes, c.Past, c.problems, len(c.Past.Submissions), len(c.lines)
+		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines)
 		h.Past.Submissions = nil
 	}
 	if err := lines.Encode(h); err != nil {
@@ -88,7 +89,10 @@ func Receive(r io.Reader) (Outcome, error) {
 		return Outcome{}, errors.New("receive a contest: there are too many findings")
 	}
 	if h.Contest {
-		c := &Contest{Past: h.Past, Notes: h.Notes, problems: h.Problems}
+		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, problems: h.Problems}
+		if c.Packages == nil {
+			c.Packages = map[string]string{}
+		}
 		for range h.Submissions {
 			var s rounds.PastSubmission
 			if err := in.Decode(&s); err != nil {

@@ -30,6 +30,15 @@ VALUES (@slug, @version, @title, @problem, @created_by, nullif(@job_id::bigint, 
 ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem,
   import_job = greatest(problem_versions.import_job, excluded.import_job);
 
+-- name: VersionInstead :exec
+-- In rounds, in the place of one of which nothing was known but what a contest said.
+UPDATE round_problems SET version = is_now.version
+FROM problem_versions was, problem_versions is_now
+WHERE was.slug = @slug AND was.version = @instead AND is_now.slug = @slug AND is_now.version = @version
+  AND round_problems.problem = @slug AND round_problems.version = @instead
+  AND NOT EXISTS (SELECT 1 FROM unnest(ARRAY['title', 'max_score', 'cpu_ms', 'memory_mib', 'output_mib', 'code_kib', 'tests']) k
+    WHERE was.problem -> k IS DISTINCT FROM is_now.problem -> k);
+
 -- name: VersionProve :exec
 -- A proof of no job, which is job 0, is of this moment.
 UPDATE problem_versions SET proved = @proved::boolean, report = @report, proof_job = nullif(@job_id::bigint, 0)

@@ -26,9 +26,9 @@ import (
 
 // Bounds of what comes in.
 const (
-	maxPackage = 64 << 20 // bytes, of the archive
-	maxField   = 4 << 10  // bytes, of a field beside it
-	shown      = 200      // findings and notes on the page
+	maxPackage = 256 << 20 // bytes, of the archive
+	maxField   = 4 << 10   // bytes, of a field beside it
+	shown      = 200       // findings and notes on the page
 )
 
 // asked is what was sent.
@@ -133,7 +133,7 @@ func (s *Room) readForm(c *fiber.Ctx, a *asked, form *multipart.Reader) error {
 }
 
 func tooLarge() error {
-	return site.Refuse(fiber.StatusRequestEntityTooLarge, "too_large", "A contest package has at most %d MiB.", "Leave pictures, logos and videos out of it.", maxPackage>>20)
+	return site.Refuse(fiber.StatusRequestEntityTooLarge, "too_large", "A contest package has at most %d MiB.", "Leave pictures, logos and videos out of it, and import large packages of problems by themselves.", maxPackage>>20)
 }
 
 // take keeps an archive while it is looked at. Nothing is kept for whose form is of another session.
@@ -164,7 +164,7 @@ type outcome struct {
 
 // bring imports what was sent, unless something is wrong with it or only that was asked for.
 func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, error) {
-	out := outcome{contestImportJSON: contestImportJSON{Space: a.Space, Round: a.Code, Findings: []clics.Flaw{}, Notes: []string{}}}
+	out := outcome{contestImportJSON: contestImportJSON{Space: a.Space, Round: a.Code, Packages: []packageJSON{}, Findings: []clics.Flaw{}, Notes: []string{}}}
 	done, err := s.turn(ctx)
 	if err != nil {
 		return out, err
@@ -196,6 +196,7 @@ func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, err
 	past := read.Past
 	out.Round, out.Title, out.Notes = past.Round.Code, past.Round.Title, append(out.Notes, read.Notes...)
 	out.Problems, out.Participants, out.Submissions, out.Clarifications = len(past.Problems), len(past.Participants), len(past.Submissions), len(past.Clarifications)
+	out.Packages = packagesOf(read)
 	if _, err := s.Config.Rounds.Round(ctx, past.Round.Code); err == nil {
 		out.wrong = taken()
 	} else if !errors.Is(err, sql.ErrNotFound) {
@@ -210,7 +211,9 @@ func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, err
 	} else if errors.Is(err, sql.ErrExists) {
 		out.wrong, err = taken(), nil
 	}
-	out.Imported = err == nil && out.wrong == nil
+	if out.Imported = err == nil && out.wrong == nil; out.Imported {
+		out.Packages, err = s.bringPackages(ctx, v, a.file, read)
+	}
 	return out, err
 }
 
@@ -224,7 +227,7 @@ func (s *Room) settle(ctx context.Context, v site.Viewer, read *restore.Contest)
 	if err != nil {
 		return nil, err
 	}
-	return read.Settle(known, func(slug string) (bool, error) {
+	return read.Settle(known, time.Now(), func(slug string) (bool, error) {
 		if v.Staff() {
 			return true, nil
 		}
@@ -304,7 +307,7 @@ func (s *Room) importForm(c *fiber.Ctx) error {
 	}
 	view, status := importView{Code: a.Code, Out: &out}, fiber.StatusOK
 	switch {
-	case out.Imported:
+	case out.Imported && len(out.Packages) == 0:
 		return site.SeeDone(c, site.DoneSaved, "/rounds/"+out.Round)
 	case out.wrong != nil:
 		view.Fault, status = s.Explain(c.UserContext(), out.wrong), fiber.StatusUnprocessableEntity

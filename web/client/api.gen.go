@@ -191,16 +191,17 @@ type Clarification struct {
 
 // ContestImport is a schema of the description.
 type ContestImport struct {
-	Clarifications int      `json:"clarifications"`
-	Findings       []Flaw   `json:"findings"`
-	Imported       bool     `json:"imported"`
-	Notes          []string `json:"notes"`
-	Participants   int      `json:"participants"`
-	Problems       int      `json:"problems"`
-	Round          string   `json:"round"`
-	Space          string   `json:"space"`
-	Submissions    int      `json:"submissions"`
-	Title          string   `json:"title"`
+	Clarifications int       `json:"clarifications"`
+	Findings       []Flaw    `json:"findings"`
+	Imported       bool      `json:"imported"`
+	Notes          []string  `json:"notes"`
+	Packages       []Package `json:"packages"`
+	Participants   int       `json:"participants"`
+	Problems       int       `json:"problems"`
+	Round          string    `json:"round"`
+	Space          string    `json:"space"`
+	Submissions    int       `json:"submissions"`
+	Title          string    `json:"title"`
 }
 
 // DeadLetter is a schema of the description.
@@ -871,6 +872,13 @@ type Organization struct {
 	Name               string `json:"name"`
 	Twitter            string `json:"twitter"`
 	URL                string `json:"url"`
+}
+
+// Package is a schema of the description.
+type Package struct {
+	Error   string `json:"error,omitempty"`
+	JobID   int64  `json:"job_id"`
+	Problem string `json:"problem"`
 }
 
 // PackageRequest is a schema of the description.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -151,4 +152,69 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 		}
 	}
 	return files, nil
+}
+
+// ContestProblems adds to the contest package of a round the packages of its problems, of those that whoever asks may read, in the
+// versions that the round judges by. It returns how many.
+func (c *Client) ContestProblems(ctx context.Context, round string, files map[string][]byte) (n int, err error) {
+	var said []struct {
+		ID    string `json:"id"`
+		Label string `json:"label"`
+	}
+	if err := json.Unmarshal(files["problems.json"], &said); err != nil {
+		return 0, fmt.Errorf("problems: %w", err)
+	}
+	ids := map[string]string{} // by label
+	for _, p := range said {
+		ids[p.Label] = p.ID
+	}
+	for p, err := range c.roundProblems(ctx, round) {
+		if err != nil {
+			return n, err
+		}
+		id, told := ids[p.Label]
+		if !told {
+			continue
+		}
+		resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/problems/%s/package", p.Slug)+queryOf("version", p.Version), nil)
+		if refused, ok := errors.AsType[*Problem](err); ok && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound) {
+			continue // there may be none: the problem came with a contest that had none
+		}
+		if err != nil {
+			return n, err
+		}
+		data, err := io.ReadAll(io.LimitReader(resp.Body, maxContestFile+1))
+		if err = errors.Join(err, resp.Body.Close()); err != nil {
+			return n, fmt.Errorf("the package of %s: %w", p.Slug, err)
+		}
+		if len(data) > maxContestFile {
+			return n, fmt.Errorf("the package of %s has more than %d bytes; leave the packages of problems out", p.Slug, maxContestFile)
+		}
+		files["problems/"+id+"/package.zip"] = data
+		n++
+	}
+	return n, nil
+}
+
+// roundProblems are all problems of a round.
+func (c *Client) roundProblems(ctx context.Context, round string) iter.Seq2[RoundProblem, error] {
+	return func(yield func(RoundProblem, error) bool) {
+		var page GetRoundProblemsParams
+		for {
+			got, err := c.GetRoundProblems(ctx, round, page)
+			if err != nil {
+				yield(RoundProblem{}, err)
+				return
+			}
+			for _, p := range got.Problems {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if got.Next == nil {
+				return
+			}
+			page.After = *got.Next
+		}
+	}
 }

@@ -125,6 +125,33 @@ func (s *Room) takeIn(c *fiber.Ctx) (upload, sql.Receipt, error) {
 	return u, receipt, err
 }
 
+// Bring stores an archive that came with something else, and the job that takes it in and makes it live once it is proved. Rounds
+// that have the version instead get what is made, as [judge.PackagePayload] says.
+func (s *Room) Bring(ctx context.Context, v site.Viewer, slug, instead string, from io.Reader) (sql.Receipt, error) {
+	if s.Config.Blobs == nil {
+		return sql.Receipt{}, site.NoBlobs()
+	}
+	u := upload{Problem: slug, Activate: true}
+	wrong := u.check()
+	if err := wrong.Err(); err != nil {
+		return sql.Receipt{}, err
+	}
+	if err := errors.Join(s.MayChange(ctx, v, slug), s.TakeVersion(ctx, v, -1)); err != nil {
+		return sql.Receipt{}, err
+	}
+	err := s.storeArchive(ctx, &u, from, &wrong)
+	if err == nil {
+		err = wrong.Err()
+	}
+	err = errors.Join(err, s.CountVersion(ctx, v, u.bytes, err != nil))
+	if err != nil {
+		return sql.Receipt{}, err
+	}
+	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
+		Problem: slug, Archive: string(u.archive), Bytes: u.bytes, Activate: true, Instead: instead,
+	}, site.Key{})
+}
+
 // orderPackage stores a job about a package.
 func (s *Room) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key site.Key) (sql.Receipt, error) {
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name

@@ -28,6 +28,7 @@ import (
 func exportContest(f *command.Flags) command.Run {
 	out := f.String("o", "", "`file` to write; ROUND.zip when empty")
 	release := f.String("release", string(clics.V202601), "release of the Contest API: 2026-01 or 2023-06")
+	problems := f.Bool("problems", true, "also the packages of the problems, which make it large, as far as you may read them")
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
 		round := c.Args[0]
 		name := cmp.Or(*out, filepath.Base(round)+".zip")
@@ -35,10 +36,17 @@ func exportContest(f *command.Flags) command.Run {
 		if err != nil {
 			return fmt.Errorf("export %s: %w", round, err)
 		}
+		packages := 0
+		if *problems {
+			if packages, err = s.ContestProblems(ctx, round, files); err != nil {
+				return fmt.Errorf("export %s: %w", round, err)
+			}
+		}
 		if err := writeWhole(name, clics.Package(files).Write); err != nil {
 			return fmt.Errorf("export %s: %w", round, err)
 		}
-		return c.Say(map[string]any{"round": round, "file": name, "files": len(files)}, "exported %s to %s, %d files", round, name, len(files))
+		return c.Say(map[string]any{"round": round, "file": name, "files": len(files), "packages": packages},
+			"exported %s to %s, %d files, of them %d packages of problems", round, name, len(files), packages)
 	})
 }
 
@@ -113,7 +121,7 @@ func openPackage(name string) (clics.Package, error) {
 		}
 		return p, nil
 	}
-	p, err := clics.ReadPackage(in, about.Size())
+	p, err := clics.ReadPackage(in, about.Size(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -142,7 +150,7 @@ func readFolder(name string) (clics.Package, error) {
 	if err := p.Write(&packed); err != nil {
 		return nil, err
 	}
-	return clics.ReadPackage(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	return clics.ReadPackage(bytes.NewReader(packed.Bytes()), int64(packed.Len()), nil)
 }
 
 // importContest brings a contest package to a server.
@@ -184,6 +192,14 @@ func importContest(f *command.Flags) command.Run {
 		}
 		for _, note := range out.Notes {
 			c.Warn("%s", note)
+		}
+		for _, p := range out.Packages {
+			switch {
+			case p.Error != "":
+				c.Warn("the package of %s is not taken in: %s", p.Problem, p.Error)
+			case p.JobID != 0:
+				c.Warn("the package of %s is taken in by job %d", p.Problem, p.JobID)
+			}
 		}
 		done := "imported"
 		if *preview {
@@ -263,7 +279,7 @@ func afresh(ctx context.Context, db *sql.DB, read *restore.Contest, start time.T
 	if err != nil {
 		return nil, err
 	}
-	if _, err := read.Settle(known, func(string) (bool, error) { return true, nil }); err != nil {
+	if _, err := read.Settle(known, time.Now(), func(string) (bool, error) { return true, nil }); err != nil {
 		return nil, err
 	}
 	past := read.Afresh(start, speed)

@@ -74,8 +74,8 @@ func PackSources(sources []judge.Source) ([]byte, error) {
 }
 
 // ReadPackage reads a package from a ZIP archive, with or without one folder around it. What the archive says of sizes is not
-// believed.
-func ReadPackage(r io.ReaderAt, size int64) (Package, error) {
+// believed. Of files of which but says so, if it is not nil, there is only the name.
+func ReadPackage(r io.ReaderAt, size int64, but func(name string) bool) (Package, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("it is no ZIP archive: %w", err)
@@ -93,6 +93,10 @@ func ReadPackage(r io.ReaderAt, size int64) (Package, error) {
 		}
 		if _, twice := p[f.Name]; twice {
 			return nil, fmt.Errorf("it has %.100q twice", f.Name)
+		}
+		if but != nil && but(f.Name) {
+			p[f.Name] = []byte{}
+			continue
 		}
 		data, err := readFile(f, min(left, maxPackageFile))
 		if err != nil {
@@ -112,11 +116,22 @@ func ReadPackage(r io.ReaderAt, size int64) (Package, error) {
 		p[f.Name] = data
 	}
 	p = p.unfolded()
+	if err := p.fromYAML(); err != nil {
+		return nil, err
+	}
 	if p["contest.json"] == nil && p[feedFile] != nil {
 		return OfFeed(p[feedFile])
 	}
 	return p, nil
 }
+
+// OfProblems reports whether a file of a package, or of a folder in it, belongs to a problem and is no picture or statement: that is
+// for who reads packages of problems.
+func OfProblems(name string) bool {
+	return (strings.HasPrefix(name, problemsFolder) || strings.Contains(name, "/"+problemsFolder)) && path.Ext(name) != ".pdf"
+}
+
+const problemsFolder = "problems/"
 
 // errTooLarge is the cause of a package that is not read.
 var errTooLarge = errors.New("it is larger than a package may be")
@@ -139,7 +154,7 @@ func readFile(f *zip.File, most int64) ([]byte, error) {
 
 // unfolded is the package without the folder in which all of it is.
 func (p Package) unfolded() Package {
-	if p["contest.json"] != nil || p["api.json"] != nil {
+	if p["contest.json"] != nil || p["contest.yaml"] != nil || p["api.json"] != nil {
 		return p
 	}
 	out := Package{}

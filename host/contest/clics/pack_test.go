@@ -97,7 +97,7 @@ func TestAPackageIsTheSameBytesAndReadBack(t *testing.T) {
 	if !bytes.Equal(one, two) {
 		t.Error("the same package is another archive")
 	}
-	back, err := clics.ReadPackage(bytes.NewReader(one), int64(len(one)))
+	back, err := clics.ReadPackage(bytes.NewReader(one), int64(len(one)), nil)
 	if err != nil || !maps.EqualFunc(back, sound(), bytes.Equal) {
 		t.Errorf("read back: %v", err)
 	}
@@ -106,16 +106,16 @@ func TestAPackageIsTheSameBytesAndReadBack(t *testing.T) {
 		folder["x/"+name] = data
 	}
 	in := write(folder)
-	if back, err := clics.ReadPackage(bytes.NewReader(in), int64(len(in))); err != nil || !maps.EqualFunc(back, sound(), bytes.Equal) {
+	if back, err := clics.ReadPackage(bytes.NewReader(in), int64(len(in)), nil); err != nil || !maps.EqualFunc(back, sound(), bytes.Equal) {
 		t.Errorf("read back from a folder: %v", err)
 	}
 	for _, name := range []string{"../up.json", "/abs.json", "a/../b.json", `a\b.json`} {
 		bad := write(clics.Package{name: []byte("x")})
-		if _, err := clics.ReadPackage(bytes.NewReader(bad), int64(len(bad))); err == nil {
+		if _, err := clics.ReadPackage(bytes.NewReader(bad), int64(len(bad)), nil); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	if _, err := clics.ReadPackage(strings.NewReader("hello"), 5); err == nil {
+	if _, err := clics.ReadPackage(strings.NewReader("hello"), 5, nil); err == nil {
 		t.Error("no archive is taken")
 	}
 	// An archive that unpacks to far more than it has is not read.
@@ -131,12 +131,12 @@ func TestAPackageIsTheSameBytesAndReadBack(t *testing.T) {
 	if err = firstOf(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := clics.ReadPackage(bytes.NewReader(bomb.Bytes()), int64(bomb.Len())); err == nil {
+	if _, err := clics.ReadPackage(bytes.NewReader(bomb.Bytes()), int64(bomb.Len()), nil); err == nil {
 		t.Error("an archive of 300 MiB of zeros is read")
 	}
 	for name, many := range map[string]string{"objects": "{},", "values": "1,,,,,,,,,,,,,,,,"} {
 		in := write(clics.Package{"contest.json": []byte(strings.Repeat(many, 3_000_001))})
-		if _, err := clics.ReadPackage(bytes.NewReader(in), int64(len(in))); err == nil || !strings.Contains(err.Error(), "more than 3000000 objects") {
+		if _, err := clics.ReadPackage(bytes.NewReader(in), int64(len(in)), nil); err == nil || !strings.Contains(err.Error(), "more than 3000000 objects") {
 			t.Errorf("millions of %s: %v", name, err)
 		}
 	}

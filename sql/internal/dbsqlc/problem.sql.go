@@ -298,6 +298,27 @@ func (q *Queries) VersionGet(ctx context.Context, db DBTX, arg VersionGetParams)
 	return i, err
 }
 
+const versionInstead = `-- name: VersionInstead :exec
+UPDATE round_problems SET version = is_now.version
+FROM problem_versions was, problem_versions is_now
+WHERE was.slug = $1 AND was.version = $2 AND is_now.slug = $1 AND is_now.version = $3
+  AND round_problems.problem = $1 AND round_problems.version = $2
+  AND NOT EXISTS (SELECT 1 FROM unnest(ARRAY['title', 'max_score', 'cpu_ms', 'memory_mib', 'output_mib', 'code_kib', 'tests']) k
+    WHERE was.problem -> k IS DISTINCT FROM is_now.problem -> k)
+`
+
+type VersionInsteadParams struct {
+	Slug    string
+	Instead string
+	Version string
+}
+
+// In rounds, in the place of one of which nothing was known but what a contest said.
+func (q *Queries) VersionInstead(ctx context.Context, db DBTX, arg VersionInsteadParams) error {
+	_, err := db.Exec(ctx, versionInstead, arg.Slug, arg.Instead, arg.Version)
+	return err
+}
+
 const versionKeep = `-- name: VersionKeep :exec
 INSERT INTO problem_versions (slug, version, title, problem, created_by, import_job)
 VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0))

@@ -1,0 +1,114 @@
+package archive
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"deepoj/host/restore"
+	"deepoj/web/site"
+)
+
+// packageJSON is a package of a problem that came with a contest.
+type packageJSON struct {
+	Problem string `json:"problem"`
+	JobID   int64  `json:"job_id"` // that takes it in; 0 of a preview, and where Error says why not
+	Error   string `json:"error,omitempty"`
+}
+
+// URL is the page of the job.
+func (p packageJSON) URL() string { return site.ImportURL(p.JobID) }
+
+// packagesOf are the packages that would be taken in with a contest.
+func packagesOf(c *restore.Contest) []packageJSON {
+	out := []packageJSON{}
+	for _, slug := range slices.Sorted(maps.Keys(c.Packages)) {
+		out = append(out, packageJSON{Problem: slug})
+	}
+	return out
+}
+
+// bringPackages has the packages of a contest that was imported taken in. That one cannot be is said of it, and no failure: the
+// contest is there, and who runs it may send the package by itself.
+func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, c *restore.Contest) ([]packageJSON, error) {
+	out := packagesOf(c)
+	if len(out) == 0 {
+		return out, nil
+	}
+	about, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(file, about.Size())
+	if err != nil {
+		return nil, err
+	}
+	instead := map[string]string{}
+	for _, p := range c.Past.Problems {
+		if p.Make != nil {
+			instead[p.Problem] = p.Make.Version
+		}
+	}
+	for i := range out {
+		slug := out[i].Problem
+		receipt, err := s.bringOne(ctx, v, z, c.Packages[slug], slug, instead[slug])
+		if err != nil {
+			if ctx.Err() != nil {
+				return out, context.Cause(ctx)
+			}
+			why := s.Explain(ctx, err)
+			out[i].Error = strings.TrimSpace(why.Detail + " " + why.Remedy)
+			continue
+		}
+		out[i].JobID = receipt
+	}
+	return out, nil
+}
+
+// bringOne has one taken in: of the file of that name in the archive, or of those of that folder.
+func (s *Room) bringOne(ctx context.Context, v site.Viewer, z *zip.Reader, name, slug, instead string) (int64, error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(write(w, z, name)) }()
+	receipt, err := s.packages.Bring(ctx, v, slug, instead, r)
+	_ = r.CloseWithError(errors.New("nobody reads it any more"))
+	return receipt.JobID, err
+}
+
+// write writes the package of a problem that is in an archive.
+func write(w io.Writer, z *zip.Reader, name string) error {
+	folder := strings.HasSuffix(name, "/")
+	out := zip.NewWriter(w)
+	for _, f := range z.File {
+		inside, is := strings.CutPrefix(f.Name, name)
+		if _, below, around := strings.Cut(f.Name, "/"); !is && around { // the package may be in a folder
+			inside, is = strings.CutPrefix(below, name)
+		}
+		if !is || !folder && inside != "" || folder && (inside == "" || strings.HasSuffix(inside, "/")) {
+			continue
+		}
+		in, err := f.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		var to io.Writer = w
+		if folder {
+			to, err = out.CreateHeader(&zip.FileHeader{Name: inside, Method: zip.Deflate})
+		}
+		if err == nil {
+			_, err = io.Copy(to, in) // whoever reads it has a bound
+		}
+		if err = errors.Join(err, in.Close()); err != nil || !folder {
+			return err
+		}
+	}
+	if !folder {
+		return fmt.Errorf("%s is not there", name)
+	}
+	return out.Close()
+}
