@@ -69,6 +69,7 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 	judged(ann, "stairs", judge.TLE, judge.AC, judge.TLE)
 	other := judged(bob, "stairs", judge.AC)
 	prof.ask("POST", "/api/v1/rounds/final/ignored", fmt.Sprintf(`{"job_id": %d, "reason": "by another machine"}`, other), 204)
+	prof.ask("POST", "/api/v1/rounds/final/adjustments", `{"participant": "red", "minutes": 7}`, 204)
 	s.record()
 	_, err := s.store.Rejudge(t.Context(), []int64{again}, judge.LaneNormal, "prof")
 	s.must(err)

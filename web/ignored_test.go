@@ -84,7 +84,7 @@ func TestStaffHaveASubmissionNotCount(t *testing.T) {
 	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET duration_ms = round_time(id, now()) + 1, freeze_ms = NULL"))
 	prof.ask("POST", "/api/v1/rounds/final/finalize", "{}", 200)
 	s.record()
-	prof.ask("POST", "/api/v1/rounds/final/ignored", fmt.Sprintf(`{"job_id": %d}`, right), 422)
+	prof.ask("POST", "/api/v1/rounds/final/ignored", fmt.Sprintf(`{"job_id": %d}`, right), 422) // the result stands
 	if r := prof.do("DELETE", fmt.Sprintf("/api/v1/rounds/final/ignored/%d", broken), "", "Authorization: Bearer "+prof.token); r.status != 422 {
 		t.Errorf("once the result stands: %d %s", r.status, r.body)
 	}

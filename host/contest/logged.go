@@ -98,6 +98,8 @@ type (
 		Ranked       bool     `json:"ranked"`
 		Hidden       bool     `json:"hidden,omitempty"`
 		Disqualified bool     `json:"disqualified,omitempty"`
+		AddedMinutes int64    `json:"added_minutes,omitempty"` // to its row, by staff; see [Adjustment]
+		AddedPoints  float64  `json:"added_points,omitempty"`
 	}
 
 	// ProblemData is a problem of a round. The object is its short name.
@@ -191,6 +193,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 		if wrong != nil {
 			return nil, fmt.Errorf("the log names participant %q, which is no number", object)
 		}
+		var added Adjustment
 		out, err = decode(data, func(d ParticipantData) Entry {
 			p := Participant{ID: id, Name: d.Name, Groups: d.Groups, Ranked: d.Ranked, Hidden: d.Hidden}
 			if d.DisplayName != "" {
@@ -199,9 +202,10 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			if d.Disqualified {
 				p.Status = Disqualified
 			}
+			added = Adjustment{id, d.AddedMinutes, d.AddedPoints}
 			return p
 		})
-		if data == nil {
+		if out = append(out, added); data == nil {
 			out = []Entry{Participant{ID: id, Gone: true}}
 		}
 	case KindProblem:

@@ -170,9 +170,11 @@ func (p *planner) people() {
 		if v.Hidden {
 			o.only = v.ID
 		}
+		added := p.seen.Adjusted[v.ID]
 		p.say(o, contest.ParticipantData{
 			Code: v.Code, ICPCID: v.ICPCID, Label: v.Label, Name: v.Name, DisplayName: v.DisplayName, Organization: v.Organization, Groups: v.Groups,
 			Room: v.Room, Ranked: v.Ranked, Hidden: v.Hidden, Disqualified: v.Status == judge.ParticipantDisqualified,
+			AddedMinutes: added.Minutes, AddedPoints: added.Points,
 		})
 	}
 }

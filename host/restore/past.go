@@ -101,6 +101,9 @@ func (r *reading) past() {
 			Code: code, ICPCID: d.ICPCID, Label: d.Label, Name: d.Name, DisplayName: d.DisplayName, Organization: d.Organization, Groups: sortedNames(slices.Clone(d.Groups)),
 			Room: d.Room, Ranked: d.Ranked, Hidden: d.Hidden, Status: status,
 		})
+		if d.AddedMinutes != 0 || d.AddedPoints != 0 {
+			p.Adjustments = append(p.Adjustments, rounds.Adjustment{Participant: code, Minutes: d.AddedMinutes, Points: d.AddedPoints, Reason: "imported"})
+		}
 	})
 	r.pastProblems(said[contest.KindProblem])
 	each(r, said[contest.KindAward], func(code string, d contest.AwardData) {

@@ -22,6 +22,7 @@ type Past struct {
 	Round judge.Round // with its space and code
 	Lineup
 	Problems       []PastProblem
+	Adjustments    []Adjustment          // what staff added to rows
 	Awards         []judge.RoundAward    // that the jury gave
 	Clarifications []judge.Clarification // those that are answered behind what they answer
 	Submissions    []PastSubmission      // by arrival
@@ -283,6 +284,12 @@ func (i *importing) enter() error {
 	i.people = map[string]int64{}
 	for _, v := range found {
 		i.people[v.Code] = v.ID
+	}
+	for _, a := range i.past.Adjustments {
+		if err == nil {
+			a.By = i.by
+			err = i.s.putAdjustment(i.ctx, i.tx, i.id, a)
+		}
 	}
 	return err
 }

@@ -108,8 +108,9 @@ type Seen struct {
 	Organizations  []judge.Organization
 	Groups         []judge.TeamGroup
 	Participants   []judge.Participant
-	Handed         []Handed           // by arrival
-	Awards         []judge.RoundAward // that the jury gives
+	Adjusted       map[int64]Adjustment // what staff add, by participant
+	Handed         []Handed             // by arrival
+	Awards         []judge.RoundAward   // that the jury gives
 	Clarifications []Clarified
 	Told           []Object // what was told last
 	Shown          int64    // the last number of a submission that everybody is told of
@@ -255,6 +256,9 @@ func (s *Store) seePeople(ctx context.Context, tx pgx.Tx, seen *Seen) error {
 	}
 	for _, g := range groups {
 		seen.Groups = append(seen.Groups, group(g))
+	}
+	if seen.Adjusted, err = s.adjusted(ctx, tx, seen.Round.ID); err != nil {
+		return err
 	}
 	participants, err := s.q.ContestParticipants(ctx, tx, seen.Round.ID)
 	for _, p := range participants {

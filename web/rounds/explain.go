@@ -15,9 +15,16 @@ type explanationJSON struct {
 	Row   boardRowJSON        `json:"row"`
 	Equal int                 `json:"equal"` // others with the same rank
 	Cells []boardReasonJSON   `json:"cells"` // one for each problem, in their order
+	Added boardAddedJSON      `json:"added"`
 	Above *boardNeighbourJSON `json:"above"` // the nearest row of a better rank; null: there is none
 	Below *boardNeighbourJSON `json:"below"` // the nearest row of a worse rank; likewise
 	Reach []boardReachJSON    `json:"reach"` // what would be enough to be as good as the row above
+}
+
+// boardAddedJSON is what staff added to a row.
+type boardAddedJSON struct {
+	Minutes int64   `json:"minutes"` // of penalty time
+	Points  float64 `json:"points"`
 }
 
 // boardReasonJSON says how a cell came about.
@@ -94,7 +101,7 @@ func explanation(v *standings.Standings, code string) (explanationJSON, error) {
 
 func explained(v *standings.Standings, e contest.Explanation) explanationJSON {
 	out := explanationJSON{
-		Token: v.Token, Row: shownRow(v, e.Row), Equal: e.Equal, Cells: make([]boardReasonJSON, len(e.Cells)),
+		Token: v.Token, Row: shownRow(v, e.Row), Equal: e.Equal, Added: boardAddedJSON{e.Adjust.Minutes, e.Adjust.Points}, Cells: make([]boardReasonJSON, len(e.Cells)),
 		Above: neighbour(v, e.Above), Below: neighbour(v, e.Below), Reach: make([]boardReachJSON, len(e.Reach)),
 	}
 	for i, c := range e.Cells {

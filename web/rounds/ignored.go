@@ -67,7 +67,7 @@ func (s *Room) apiIgnore(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	if err := s.ignore(c, r, job, f.Text("reason")); err != nil {
+	if err := s.ignore(c, r, job, f.Maybe("reason")); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)

@@ -1,6 +1,7 @@
 // Package rounds serves the rounds of spaces: their times, their problems and who takes part.
 //
 //	addresses.go     what the room answers to
+//	adjusted.go      what staff add to rows
 //	board.go         standings
 //	certificates.go  certificates of who has an award
 //	clarify.go       questions and answers

@@ -64,6 +64,7 @@ type staffView struct {
 	More     string // address of the further entries, "" at the end
 	Admin    bool   // the viewer may reopen what is final
 	Ignored  []rounds.Ignored
+	Adjusted []rounds.Adjustment
 
 	// As they were typed, where a form comes back.
 	New      map[string]string
@@ -71,6 +72,7 @@ type staffView struct {
 	From, To site.TimeField
 	Reason   string
 	Job, Why string
+	Add      map[string]string
 	Fault    *site.Fault
 }
 
@@ -105,7 +107,7 @@ func (s *Room) showStaff(c *fiber.Ctx, status int, typed func(*staffView)) error
 	times := contest.ClockOf(r)
 	view := staffView{
 		Round: r, Space: site.ViewSpace(space, viewer), Phase: contest.PhaseOf(r, r.Now), Ends: moment(times.End()), Freezes: moment(times.Freezes()),
-		Form: showForm(r, clock), Admin: viewer.Admin(), New: map[string]string{}, From: site.ShowTime("from", nil, clock), To: site.ShowTime("to", nil, clock),
+		Form: showForm(r, clock), Admin: viewer.Admin(), New: map[string]string{}, Add: map[string]string{}, From: site.ShowTime("from", nil, clock), To: site.ShowTime("to", nil, clock),
 	}
 	if view.Problems, err = s.Config.Rounds.Problems(ctx, r.ID); err != nil {
 		return err
@@ -124,6 +126,9 @@ func (s *Room) showStaff(c *fiber.Ctx, status int, typed func(*staffView)) error
 		view.More = staffURL(r.Code) + "?after=" + *next
 	}
 	if view.Ignored, err = s.Config.Rounds.Ignored(ctx, r.ID, 0, site.MaxPage); err != nil {
+		return err
+	}
+	if view.Adjusted, err = s.Config.Rounds.Adjustments(ctx, r.ID, "", site.MaxPage); err != nil {
 		return err
 	}
 	typed(&view)

@@ -134,6 +134,14 @@ func (f *Fields) Text(name string) string {
 	return string(text)
 }
 
+// Maybe is Text of a field that need not be there.
+func (f *Fields) Maybe(name string) string {
+	if !f.Has(name) {
+		return ""
+	}
+	return f.Text(name)
+}
+
 // Program returns what is handed in: source is one file, and sources are several.
 func (f *Fields) Program() []judge.Source {
 	switch {

@@ -1,6 +1,7 @@
 package clics
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -295,7 +296,26 @@ func (c *checking) entries(start time.Time, length time.Duration) (out []contest
 		handed[id] = int64(i + 1)
 		out = append(out, contest.Submission{ID: int64(i + 1), Participant: numbers[team], Problem: problem, Time: start.Add(d)})
 	}
-	return append(out, c.judgements(handed)...), codes, nil
+	return append(append(out, c.judgements(handed)...), c.added(numbers)...), codes, nil
+}
+
+// logFile is where a package of ours has the log of its round.
+const logFile = "deepoj/log.ndjson"
+
+// added is what staff added to rows, which only the log of a round says.
+func (c *checking) added(numbers map[string]int64) (out []contest.Entry) {
+	for line := range bytes.SplitSeq(c.files[logFile], []byte("\n")) {
+		var l struct {
+			Kind   contest.Kind            `json:"kind"`
+			Object string                  `json:"object"`
+			Data   contest.ParticipantData `json:"data"`
+		}
+		if !bytes.Contains(line, []byte(`"participant"`)) || json.Unmarshal(line, &l) != nil || l.Kind != contest.KindParticipant || numbers[l.Object] == 0 {
+			continue
+		}
+		out = append(out, contest.Adjustment{Participant: numbers[l.Object], Minutes: l.Data.AddedMinutes, Points: l.Data.AddedPoints})
+	}
+	return out
 }
 
 // judgements are those that count: the current ones, or the last of each submission where that is not said.
