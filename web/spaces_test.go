@@ -104,8 +104,8 @@ setter     POST   /rounds/:round/problems /rounds/:round/problems/:slug/remove
 staff      GET    /spaces/:space/participants
 staff      POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
 staff      POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
-staff      POST   /rounds/:round/ignored /rounds/:round/ignored/:id/count /api/v1/rounds/:round/ignored /rounds/:round/adjustments /api/v1/rounds/:round/adjustments
-staff      GET    /api/v1/rounds/:round/ignored /api/v1/rounds/:round/adjustments
+staff      POST   /rounds/:round/ignored /rounds/:round/ignored/:id/count /api/v1/rounds/:round/ignored /rounds/:round/adjustments /api/v1/rounds/:round/adjustments /rounds/:round/verdicts /api/v1/rounds/:round/verdicts
+staff      GET    /api/v1/rounds/:round/ignored /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts
 staff      DELETE /api/v1/rounds/:round/ignored/:id
 staff      POST   /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/entries /rounds/:round/entries/:code/remove /rounds/:round/delete
 admin      POST   /rounds/:round/reopen

@@ -33,11 +33,12 @@ func Audited(t testing.TB) *Store {
 	t.Helper()
 	s := WithProblem(t)
 	// Registered after the store's own cleanup, so it runs before it.
-	t.Cleanup(func() { auditNow(t, s) })
+	t.Cleanup(func() { AuditNow(t, s) })
 	return s
 }
 
-func auditNow(t testing.TB, s *Store) {
+// AuditNow is an error of the test for each figure of the audit that is not 0.
+func AuditNow(t testing.TB, s *Store) {
 	t.Helper()
 	a, err := s.Audit(cleanupContext(t))
 	if err != nil {

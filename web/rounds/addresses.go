@@ -13,6 +13,9 @@ import (
 // deletesRound is what is asked for, where it has to be confirmed.
 const deletesRound = "delete a round"
 
+// givesVerdict is likewise.
+const givesVerdict = "set a verdict by hand"
+
 // roundIn is what may be sent of a round. The required fields have to be.
 func roundIn(required ...string) fiber.Map {
 	out := fiber.Map{}
@@ -68,6 +71,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /rounds/:round/removed/:id/undo", For: site.Guest, By: s.giveBackForm},
 		{Route: "POST /rounds/:round/ignored", For: site.Guest, By: s.ignoreForm},
 		{Route: "POST /rounds/:round/ignored/:id/count", For: site.Guest, By: s.countForm},
+		{Route: "POST /rounds/:round/verdicts", For: site.Guest, Confirm: givesVerdict, OrKey: true, By: s.overrideForm},
 		{Route: "POST /rounds/:round/adjustments", For: site.Guest, By: s.adjustForm},
 		{Route: "POST /rounds/:round/problems", For: site.Guest, By: s.problemForm},
 		{Route: "POST /rounds/:round/problems/:slug/remove", For: site.Guest, Asks: "take the problem :slug out of the round :round", By: s.removeProblemForm},
@@ -107,6 +111,8 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /api/v1/rounds/:round/ignored", For: site.Guest, Does: "Submissions that do not count, for staff of the space", Query: "after limit", Out: list("ignored", []ignoredJSON{}), By: s.apiIgnored},
 		{Route: "POST /api/v1/rounds/:round/ignored", For: site.Guest, Does: "Have a submission not count, as staff of the space: boards and the Contest API tell of it no more", In: fiber.Map{"job_id": int64(0), "?reason": ""}, Status: 204, By: s.apiIgnore},
 		{Route: "DELETE /api/v1/rounds/:round/ignored/:id", For: site.Guest, Does: "Have a submission count again, as staff of the space", Status: 204, By: s.apiCount},
+		{Route: "GET /api/v1/rounds/:round/verdicts", For: site.Guest, Does: "Verdicts that staff gave in the place of the judge's, for staff of the space", Query: "after limit", Out: list("verdicts", []overrideJSON{}), By: s.apiOverrides},
+		{Route: "POST /api/v1/rounds/:round/verdicts", For: site.Guest, Confirm: givesVerdict, OrKey: true, Does: "Give a submission another verdict, as staff of the space, for a reason that the audit log keeps; rejudging it gives the judge's again", In: fiber.Map{"job_id": int64(0), "verdict": "", "?score": (*float64)(nil), "reason": ""}, Status: 204, By: s.apiOverride},
 		{Route: "GET /api/v1/rounds/:round/adjustments", For: site.Guest, Does: "What staff added to rows of the board, by participant, for staff of the space", Query: "after limit", Out: list("adjustments", []adjustmentJSON{}), By: s.apiAdjustments},
 		{Route: "POST /api/v1/rounds/:round/adjustments", For: site.Guest, Does: "Add minutes of penalty time, or points, to the row of a participant, as staff of the space, in the place of what was added before; 0 takes it away", In: fiber.Map{"participant": "", "?minutes": 0, "?points": 0.0, "?reason": ""}, Status: 204, By: s.apiAdjust},
 		{Route: "GET /api/v1/rounds/:round/entries", For: site.Guest, Does: "Who takes part in a round, by short name, for staff of the space", Query: "after limit", Out: list("entries", []string{}), By: s.apiEntries},

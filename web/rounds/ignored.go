@@ -32,15 +32,9 @@ func (s *Room) apiIgnored(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	limit, err := site.LimitOf(c)
+	after, limit, err := afterJob(c)
 	if err != nil {
 		return err
-	}
-	after := int64(0)
-	if cursor := c.Query("after"); cursor != "" {
-		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 1 {
-			return site.WrongField("after", site.ReasonInvalid, "The cursor has to be the number of a submission.")
-		}
 	}
 	found, err := s.Config.Rounds.Ignored(c.UserContext(), r.ID, after, limit)
 	if err != nil {
@@ -51,6 +45,19 @@ func (s *Room) apiIgnored(c *fiber.Ctx) error {
 		out[i] = ignoredJSON(v)
 	}
 	return c.JSON(fiber.Map{"ignored": out, "next": next(found, limit, func(v rounds.Ignored) string { return strconv.FormatInt(v.JobID, 10) })})
+}
+
+// afterJob reads the cursor and the length of a list by submissions.
+func afterJob(c *fiber.Ctx) (after int64, limit int, err error) {
+	if limit, err = site.LimitOf(c); err != nil {
+		return 0, 0, err
+	}
+	if cursor := c.Query("after"); cursor != "" {
+		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 1 {
+			return 0, 0, site.WrongField("after", site.ReasonInvalid, "The cursor has to be the number of a submission.")
+		}
+	}
+	return after, limit, nil
 }
 
 // apiIgnore handles POST /api/v1/rounds/:round/ignored with {"job_id", "reason"}.

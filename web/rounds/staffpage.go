@@ -65,6 +65,7 @@ type staffView struct {
 	Admin    bool   // the viewer may reopen what is final
 	Ignored  []rounds.Ignored
 	Adjusted []rounds.Adjustment
+	Given    []rounds.Override
 
 	// As they were typed, where a form comes back.
 	New      map[string]string
@@ -73,6 +74,7 @@ type staffView struct {
 	Reason   string
 	Job, Why string
 	Add      map[string]string
+	Give     map[string]string
 	Fault    *site.Fault
 }
 
@@ -83,6 +85,9 @@ func (v staffView) Arranges() bool { return v.Space.Arranges() }
 func (v staffView) Hides() bool {
 	return v.Phase == contest.Over && v.Round.Freeze != nil && v.Round.Thawed == nil
 }
+
+// Verdicts are those that may be given by hand.
+func (v staffView) Verdicts() []judge.Verdict { return verdictsOf(v.Round) }
 
 // Removed are the intervals that were not given back.
 func (v staffView) Removed() []judge.RoundRemoved {
@@ -107,7 +112,7 @@ func (s *Room) showStaff(c *fiber.Ctx, status int, typed func(*staffView)) error
 	times := contest.ClockOf(r)
 	view := staffView{
 		Round: r, Space: site.ViewSpace(space, viewer), Phase: contest.PhaseOf(r, r.Now), Ends: moment(times.End()), Freezes: moment(times.Freezes()),
-		Form: showForm(r, clock), Admin: viewer.Admin(), New: map[string]string{}, Add: map[string]string{}, From: site.ShowTime("from", nil, clock), To: site.ShowTime("to", nil, clock),
+		Form: showForm(r, clock), Admin: viewer.Admin(), New: map[string]string{}, Add: map[string]string{}, Give: map[string]string{}, From: site.ShowTime("from", nil, clock), To: site.ShowTime("to", nil, clock),
 	}
 	if view.Problems, err = s.Config.Rounds.Problems(ctx, r.ID); err != nil {
 		return err
@@ -129,6 +134,9 @@ func (s *Room) showStaff(c *fiber.Ctx, status int, typed func(*staffView)) error
 		return err
 	}
 	if view.Adjusted, err = s.Config.Rounds.Adjustments(ctx, r.ID, "", site.MaxPage); err != nil {
+		return err
+	}
+	if view.Given, err = s.Config.Rounds.Overrides(ctx, r.ID, 0, site.MaxPage); err != nil {
 		return err
 	}
 	typed(&view)
