@@ -57,6 +57,9 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 		return id
 	}
 	prof.ask("POST", "/api/v1/spaces/cup/organizations", `{"organizations": [{"code": "tu", "name": "TU <Delft> & more", "country": "NLD"}]}`, 200)
+	if r := prof.do("POST", "/api/v1/spaces/cup/organizations/tu/logos", `<svg width="56" height="56" xmlns="http://www.w3.org/2000/svg"/>`, "Authorization: Bearer "+prof.token, "Content-Type: image/svg+xml"); r.status != 200 {
+		t.Fatalf("a logo: %d %s", r.status, r.body)
+	}
 	prof.ask("POST", "/api/v1/spaces/cup/participants", `{"participants": [
 		{"code": "red", "name": "Red", "room": "4.1", "label": "17", "organization": "tu", "groups": ["uni"], "members": [{"user": "ann"}, {"user": "amy"}]},
 		{"code": "ghost", "name": "Ghost", "hidden": true, "members": [{"user": "eve"}]}]}`, 200)

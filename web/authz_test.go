@@ -175,6 +175,9 @@ guest   POST   /api/v1/rounds/:round/problems /api/v1/rounds/:round/entries
 guest   PATCH  /api/v1/rounds/:round
 guest   GET    /api/v1/rounds/:round/ignored
 guest   GET    /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts
+guest   POST   /api/v1/spaces/:space/organizations/:code/logos /spaces/:space/logos
+guest   DELETE /api/v1/spaces/:space/organizations/:code/logos
+guest   GET    /clics/:version/contests/:round/organizations/:id/:file
 guest   POST   /api/v1/rounds/:round/verdicts
 guest   POST   /api/v1/rounds/:round/adjustments
 guest   POST   /api/v1/rounds/:round/ignored

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/logo"
 	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/sql/rounds"
@@ -33,8 +34,12 @@ func (s *stage) roundIn(space *judge.Space, code string) (removed int64) {
 	})
 	s.must(err)
 	s.must(store.PutOrganizations(ctx, space.Slug, []judge.Organization{{Code: "extra", Name: "Extra"}}, "prof"))
+	svg := []byte("<svg/>")
+	picture, err := logo.Read(svg)
+	s.must(err)
+	s.must(store.PutLogo(ctx, space.Slug, "extra", picture, svg, "prof"))
 	s.must(store.PutGroups(ctx, space.Slug, []judge.TeamGroup{{Code: "extra", Name: "Extra"}}, "prof"))
-	s.must(store.PutParticipants(ctx, space.Slug, []judge.Participant{{Code: "extra", Name: "Extra"}}, "prof"))
+	s.must(store.PutParticipants(ctx, space.Slug, []judge.Participant{{Code: "extra", Name: "Extra", Organization: "extra"}}, "prof"))
 	s.must(store.Enter(ctx, code, []string{"extra"}, "prof"))
 	r, err := store.Change(ctx, code, "prof", "round_test", func(r judge.Round) (judge.Round, error) {
 		if len(r.Removed) == 0 {

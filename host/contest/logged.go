@@ -67,13 +67,14 @@ type (
 
 	// OrganizationData is where participants come from.
 	OrganizationData struct {
-		ICPCID      string `json:"icpc_id,omitempty"`
-		Name        string `json:"name"`
-		FormalName  string `json:"formal_name,omitempty"`
-		Country     string `json:"country,omitempty"`
-		Subdivision string `json:"country_subdivision,omitempty"`
-		URL         string `json:"url,omitempty"`
-		Twitter     string `json:"twitter,omitempty"`
+		ICPCID      string       `json:"icpc_id,omitempty"`
+		Name        string       `json:"name"`
+		FormalName  string       `json:"formal_name,omitempty"`
+		Country     string       `json:"country,omitempty"`
+		Subdivision string       `json:"country_subdivision,omitempty"`
+		URL         string       `json:"url,omitempty"`
+		Twitter     string       `json:"twitter,omitempty"`
+		Logos       []judge.Logo `json:"logos,omitempty"`
 	}
 
 	// GroupData is a group of participants.

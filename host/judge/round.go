@@ -107,6 +107,15 @@ type Organization struct {
 	Country, CountrySubdivision, URL, Twitter string // "" = unknown; the first is of ISO 3166-1 alpha-3
 }
 
+// Logo is a picture of an organization, without its bytes.
+type Logo struct {
+	Name   string `json:"name"`  // of its file, such as logo.64x64.png
+	Media  string `json:"media"` // image/png, image/jpeg or image/svg+xml
+	Width  int    `json:"width"` // pixels
+	Height int    `json:"height"`
+	Hash   string `json:"hash"` // MD5 in hexadecimal
+}
+
 // TeamGroup is a group of participants.
 type TeamGroup struct {
 	ID     int64

@@ -158,6 +158,7 @@ func (p *planner) people() {
 		}
 		p.say(object{kind: contest.KindOrganization, name: o.Code, audience: from[o.Code]}, contest.OrganizationData{
 			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.CountrySubdivision, URL: o.URL, Twitter: o.Twitter,
+			Logos: p.seen.Logos[o.Code],
 		})
 	}
 	for _, g := range p.seen.Groups {

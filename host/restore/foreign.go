@@ -158,6 +158,7 @@ func (f *foreign) people() {
 	for _, o := range objects[organizationObject](f.reading, "organizations.json") {
 		f.tell(f.begin, contest.KindOrganization, clics.ID(o.ID), contest.Everybody, "", contest.OrganizationData{
 			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.Subdivision, URL: o.URL, Twitter: strings.TrimPrefix(o.Twitter, "@"),
+			Logos: f.logosOf(clics.ID(o.ID), o.ID, o.Logo),
 		})
 	}
 	for _, g := range objects[groupObject](f.reading, "groups.json") {

@@ -32,14 +32,18 @@ type (
 		Penalty *bool  `json:"penalty"`
 	}
 	organizationObject struct {
-		ID          string `json:"id"`
-		ICPCID      string `json:"icpc_id"`
-		Name        string `json:"name"`
-		FormalName  string `json:"formal_name"`
-		Country     string `json:"country"`
-		Subdivision string `json:"country_subdivision"`
-		URL         string `json:"url"`
-		Twitter     string `json:"twitter_account"`
+		ID          string       `json:"id"`
+		ICPCID      string       `json:"icpc_id"`
+		Name        string       `json:"name"`
+		FormalName  string       `json:"formal_name"`
+		Country     string       `json:"country"`
+		Subdivision string       `json:"country_subdivision"`
+		URL         string       `json:"url"`
+		Twitter     string       `json:"twitter_account"`
+		Logo        []fileObject `json:"logo"`
+	}
+	fileObject struct {
+		Filename string `json:"filename"`
 	}
 	groupObject struct {
 		ID     string `json:"id"`

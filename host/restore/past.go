@@ -86,6 +86,7 @@ func (r *reading) past() {
 		p.Organizations = append(p.Organizations, judge.Organization{
 			Code: code, ICPCID: d.ICPCID, Name: d.Name, FormalName: d.FormalName, Country: d.Country, CountrySubdivision: d.Subdivision, URL: d.URL, Twitter: d.Twitter,
 		})
+		r.pastLogos(code, d.Logos)
 	})
 	each(r, said[contest.KindGroup], func(code string, d contest.GroupData) {
 		r.named("groups.json", code, d.Name, d.ICPCID, d.Type)

@@ -8,6 +8,7 @@
 //
 //	restore.go  a contest, and what is wrong with its package
 //	lines.go    lines of a log that mean the same everywhere
+//	logos.go    logos of organizations
 //	foreign.go  a log of the objects of the Contest API
 //	objects.go  those objects
 //	past.go     what the log said last, as it is stored
@@ -65,6 +66,10 @@ type reading struct {
 	ids     map[int64]string    // of submissions in the package, where it has no numbers
 
 	handedIn int64 // bytes of sources so far
+
+	logos        map[string][]byte // by organization and name, of packages of other systems
+	logoBytes    int
+	logosRefused bool
 }
 
 // Bounds of what is read.
@@ -91,7 +96,7 @@ func (r *reading) note(format string, args ...any) {
 
 // Read returns the contest of a package, or what is wrong with it.
 func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
-	r := &reading{files: p, opt: opt, out: &Contest{problems: map[string]contest.ProblemData{}, Packages: map[string]string{}}}
+	r := &reading{files: p, opt: opt, logos: map[string][]byte{}, out: &Contest{problems: map[string]contest.ProblemData{}, Packages: map[string]string{}}}
 	if r.found = p.Sound(); len(r.found) > 0 {
 		return nil, r.found
 	}

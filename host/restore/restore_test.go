@@ -370,6 +370,33 @@ func TestPackagesOfProblemsThatAServerLacksComeWithTheContest(t *testing.T) {
 	}
 }
 
+func TestLogosComeWithTheirOrganizations(t *testing.T) {
+	t.Parallel()
+	const svg = `<svg width="56" height="56"/>`
+	p := foreign()
+	p["organizations.json"] = []byte(`[{"id":"tu","name":"TU","logo":[{"filename":"named.svg","mime":"image/svg+xml","width":1,"height":1}]},{"id":"x","name":"X"}]`)
+	p["organizations/tu/named.svg"], p["organizations/tu/logo.png"] = []byte(`<svg width="160" height="80"/>`), []byte("none")
+	p["organizations/x/logo.dark.56x56.svg"], p["organizations/x/logo.56x56.svg"], p["organizations/x/photo.png"] = []byte(svg), []byte(svg), []byte("x")
+	c := read(t, p)
+	var got []string
+	for _, l := range c.Past.Logos {
+		got = append(got, l.Organization+"/"+l.Name)
+	}
+	if want := []string{"tu/logo.160x80.svg", "x/logo.56x56.svg"}; !slices.Equal(got, want) {
+		t.Errorf("the logos are %v, want %v", got, want)
+	}
+	if !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "organizations/tu/logo.png is left out") }) {
+		t.Errorf("what is no picture is not noted: %v", c.Notes)
+	}
+	large := bytes.Repeat([]byte("x"), 1<<20)
+	for i := range 65 {
+		p[fmt.Sprintf("organizations/tu/logo.%d.png", i)] = large
+	}
+	if _, found := restore.Read(p, restore.Options{Space: "s", Now: now}); len(found) != 1 || !strings.Contains(found[0].Problem, "more than 64 MiB together") {
+		t.Errorf("65 MiB of logos: %v", found)
+	}
+}
+
 func FuzzAPackageIsReadOrRefused(f *testing.F) {
 	for name, data := range foreign() {
 		f.Add(name, data)

@@ -23,6 +23,7 @@ type Past struct {
 	Lineup
 	Problems       []PastProblem
 	Adjustments    []Adjustment          // what staff added to rows
+	Logos          []PastLogo            // of organizations
 	Awards         []judge.RoundAward    // that the jury gave
 	Clarifications []judge.Clarification // those that are answered behind what they answer
 	Submissions    []PastSubmission      // by arrival
@@ -30,6 +31,14 @@ type Past struct {
 	// Log makes the lines of the log, in order, with the numbers that participants got, by code, and removed intervals, in
 	// the order of the round's. Nil = there is none yet.
 	Log func(participants map[string]int64, removed []int64) ([]PastLine, error) `json:"-"`
+}
+
+// PastLogo is a logo of an organization.
+type PastLogo struct {
+	judge.Logo
+
+	Organization string // its code
+	Data         []byte
 }
 
 // PastProblem is a problem of the contest.
@@ -221,6 +230,11 @@ func (i *importing) lineup() error {
 	}
 	if err := i.s.writeOrganizations(i.ctx, i.tx, i.space, newOrganizations); err != nil {
 		return err
+	}
+	for _, v := range i.past.Logos { // also of an organization that the space has
+		if _, err := i.s.putLogo(i.ctx, i.tx, i.space, v.Organization, v.Logo, v.Data); err != nil {
+			return fmt.Errorf("logo %s of %s: %w", v.Name, v.Organization, err)
+		}
 	}
 	if err := i.s.writeGroups(i.ctx, i.tx, i.space, newGroups); err != nil {
 		return err

@@ -121,7 +121,7 @@ func (s *Store) makeAccounts(ctx context.Context, tx pgx.Tx, space string, list 
 
 // RemoveOrganization removes one; ErrNotFound, or ErrInUse where participants are of it.
 func (s *Store) RemoveOrganization(ctx context.Context, space, code, by string) error {
-	return s.take(ctx, space, "organization", code, by, func(tx pgx.Tx, id int64) (bool, bool, error) {
+	return s.take(ctx, space, "organization", code, "round_organization_remove", by, func(tx pgx.Tx, id int64) (bool, bool, error) {
 		n, err := s.q.OrganizationRemove(ctx, tx, dbsqlc.OrganizationRemoveParams{SpaceID: id, Code: code})
 		return n > 0, n > 0, err
 	})
@@ -157,7 +157,7 @@ func (s *Store) writeGroups(ctx context.Context, tx pgx.Tx, space int64, list []
 
 // RemoveGroup removes one; ErrNotFound, or ErrInUse where participants are in it.
 func (s *Store) RemoveGroup(ctx context.Context, space, code, by string) error {
-	return s.take(ctx, space, "group", code, by, func(tx pgx.Tx, id int64) (bool, bool, error) {
+	return s.take(ctx, space, "group", code, "round_group_remove", by, func(tx pgx.Tx, id int64) (bool, bool, error) {
 		n, err := s.q.TeamGroupRemove(ctx, tx, dbsqlc.TeamGroupRemoveParams{SpaceID: id, Code: code})
 		return n > 0, n > 0, err
 	})
@@ -298,7 +298,7 @@ func (s *Store) checkParticipants(ctx context.Context, tx pgx.Tx, space int64, l
 
 // RemoveParticipant removes one who has handed nothing in; ErrNotFound, or ErrInUse.
 func (s *Store) RemoveParticipant(ctx context.Context, space, code, by string) error {
-	return s.take(ctx, space, "participant", code, by, func(tx pgx.Tx, id int64) (bool, bool, error) {
+	return s.take(ctx, space, "participant", code, "round_participant_remove", by, func(tx pgx.Tx, id int64) (bool, bool, error) {
 		v, err := s.q.ParticipantRemove(ctx, tx, dbsqlc.ParticipantRemoveParams{SpaceID: id, Code: code})
 		return v.Found, v.Done, err
 	})
@@ -339,8 +339,8 @@ func (s *Store) put(ctx context.Context, space, kind string, codes []string, by 
 	return nil
 }
 
-// take removes one thing of a space.
-func (s *Store) take(ctx context.Context, space, kind, code, by string, take func(pgx.Tx, int64) (found, done bool, err error)) error {
+// take does something to one thing of a space, which act names in the audit log.
+func (s *Store) take(ctx context.Context, space, kind, code, act, by string, take func(pgx.Tx, int64) (found, done bool, err error)) error {
 	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
 		id, err := s.q.SpaceHoldSlug(ctx, tx, space)
 		if err != nil {
@@ -356,11 +356,11 @@ func (s *Store) take(ctx context.Context, space, kind, code, by string, take fun
 			return pg.ErrInUse
 		}
 		return s.changed(ctx, tx, change{
-			space: id, kind: kind, object: code, act: "round_" + kind + "_remove", subject: "space:" + space, detail: map[string]any{"code": code}, by: by,
+			space: id, kind: kind, object: code, act: act, subject: "space:" + space, detail: map[string]any{"code": code}, by: by,
 		})
 	})
 	if err != nil {
-		return refusal(fmt.Sprintf("remove %s %s of space %s", kind, code, space), err)
+		return refusal(fmt.Sprintf("%s %s of space %s", strings.ReplaceAll(act, "_", " "), code, space), err)
 	}
 	return nil
 }

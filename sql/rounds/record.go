@@ -106,6 +106,7 @@ type Seen struct {
 	Whole          bool // everything is here, and not only some submissions and what was told of them
 	Problems       []Asked
 	Organizations  []judge.Organization
+	Logos          map[string][]judge.Logo // of organizations
 	Groups         []judge.TeamGroup
 	Participants   []judge.Participant
 	Adjusted       map[int64]Adjustment // what staff add, by participant
@@ -249,6 +250,9 @@ func (s *Store) seePeople(ctx context.Context, tx pgx.Tx, seen *Seen) error {
 	}
 	for _, o := range organizations {
 		seen.Organizations = append(seen.Organizations, organization(o))
+	}
+	if seen.Logos, err = s.logos(ctx, tx, seen.Round.SpaceID); err != nil {
+		return err
 	}
 	groups, err := s.q.ContestGroups(ctx, tx, seen.Round.SpaceID)
 	if err != nil {

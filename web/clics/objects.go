@@ -14,6 +14,7 @@ import (
 	"deepoj/host/standings"
 	"deepoj/sql/rounds"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
 
 // answer sends JSON that is written already.
@@ -180,6 +181,36 @@ func (s *Room) byID(c *fiber.Ctx) error {
 		}
 		return raw, nil
 	})
+}
+
+// logo handles GET /clics/:version/contests/:round/organizations/:id/:file, for whoever is told of the organization.
+func (s *Room) logo(c *fiber.Ctx) error {
+	a, err := s.ask(c)
+	if err != nil {
+		return err
+	}
+	id, name, told := c.Params("id"), c.Params("file"), false
+	err = s.worlds.Look(c.UserContext(), a, func(w *clics.World, t *clics.Teller) error {
+		raw, ok := w.One(clics.TypeOrganizations, id)
+		var o clics.Organization
+		if ok && t.IsContest() && json.Unmarshal(raw, &o) == nil {
+			told = slices.ContainsFunc(o.Logo, func(p clics.Picture) bool { return p.Filename == name })
+		}
+		return nil
+	})
+	if err == nil && !told {
+		err = notThere()
+	}
+	if err != nil {
+		return err
+	}
+	l, data, err := s.Config.Rounds.Logo(c.UserContext(), a.round.SpaceID, id, name)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, l.Media)
+	c.Set(fiber.HeaderContentSecurityPolicy, statement.PictureCSP)
+	return c.Send(data)
 }
 
 // scoreboard handles GET /clics/:version/contests/:round/scoreboard?group_id=.

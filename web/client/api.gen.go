@@ -23,6 +23,16 @@ type Account struct {
 	Scope       judge.Scope `json:"scope,omitempty"`
 }
 
+// Adjustment is a schema of the description.
+type Adjustment struct {
+	At          time.Time `json:"at"`
+	By          string    `json:"by"`
+	Minutes     int64     `json:"minutes"`
+	Participant string    `json:"participant"`
+	Points      float64   `json:"points"`
+	Reason      string    `json:"reason"`
+}
+
 // Attempt is a schema of the description.
 type Attempt struct {
 	AttemptID  int32           `json:"attempt_id"`
@@ -80,6 +90,12 @@ type Board struct {
 	Token    string         `json:"token"`
 	Total    int            `json:"total"`
 	View     string         `json:"view"`
+}
+
+// BoardAdded is a schema of the description.
+type BoardAdded struct {
+	Minutes int64   `json:"minutes"`
+	Points  float64 `json:"points"`
 }
 
 // BoardAttempt is a schema of the description.
@@ -314,6 +330,7 @@ type EndedJob struct {
 // Explanation is a schema of the description.
 type Explanation struct {
 	Above *BoardNeighbour `json:"above"`
+	Added BoardAdded      `json:"added"`
 	Below *BoardNeighbour `json:"below"`
 	Cells []BoardReason   `json:"cells"`
 	Equal int             `json:"equal"`
@@ -503,6 +520,12 @@ type GetRejudgingsAnswer struct {
 	Rejudgings []RejudgeSet `json:"rejudgings"`
 }
 
+// GetRoundAdjustmentsAnswer is a schema of the description.
+type GetRoundAdjustmentsAnswer struct {
+	Adjustments []Adjustment `json:"adjustments"`
+	Next        *string      `json:"next"`
+}
+
 // GetRoundAwardsAnswer is a schema of the description.
 type GetRoundAwardsAnswer struct {
 	Awards []Award `json:"awards"`
@@ -537,6 +560,12 @@ type GetRoundProblemsAnswer struct {
 type GetRoundResolverAnswer struct {
 	Next  *int   `json:"next"`
 	Steps []Step `json:"steps"`
+}
+
+// GetRoundVerdictsAnswer is a schema of the description.
+type GetRoundVerdictsAnswer struct {
+	Next     *string    `json:"next"`
+	Verdicts []Override `json:"verdicts"`
 }
 
 // GetRoundsAnswer is a schema of the description.
@@ -874,6 +903,22 @@ type Organization struct {
 	URL                string `json:"url"`
 }
 
+// Override is a schema of the description.
+type Override struct {
+	At          time.Time     `json:"at"`
+	Before      judge.Verdict `json:"before"`
+	By          string        `json:"by"`
+	Counts      bool          `json:"counts"`
+	Generation  int           `json:"generation"`
+	JobID       int64         `json:"job_id"`
+	Number      int64         `json:"number"`
+	Participant string        `json:"participant"`
+	Problem     string        `json:"problem"`
+	Reason      string        `json:"reason"`
+	Score       *float64      `json:"score"`
+	Verdict     judge.Verdict `json:"verdict"`
+}
+
 // Package is a schema of the description.
 type Package struct {
 	Error   string `json:"error,omitempty"`
@@ -1154,6 +1199,14 @@ type PostRenderingsRequest struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
+// PostRoundAdjustmentsRequest is a schema of the description.
+type PostRoundAdjustmentsRequest struct {
+	Minutes     int     `json:"minutes,omitempty"`
+	Participant string  `json:"participant"`
+	Points      float64 `json:"points,omitempty"`
+	Reason      string  `json:"reason,omitempty"`
+}
+
 // PostRoundClarificationsRequest is a schema of the description.
 type PostRoundClarificationsRequest struct {
 	Problem  *string  `json:"problem,omitempty"`
@@ -1212,6 +1265,14 @@ type PostRoundRemovedRequest struct {
 // PostRoundReopenRequest is a schema of the description.
 type PostRoundReopenRequest struct {
 	Reason string `json:"reason"`
+}
+
+// PostRoundVerdictsRequest is a schema of the description.
+type PostRoundVerdictsRequest struct {
+	JobID   int64    `json:"job_id"`
+	Reason  string   `json:"reason"`
+	Score   *float64 `json:"score,omitempty"`
+	Verdict string   `json:"verdict"`
 }
 
 // PostRunsRequest is a schema of the description.
@@ -2124,6 +2185,15 @@ type GetRoundsParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetRoundAdjustmentsParams defines parameters for GetRoundAdjustments.
+type GetRoundAdjustmentsParams struct {
+	// After Only participants behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetRoundAwardsParams defines parameters for GetRoundAwards.
 type GetRoundAwardsParams struct {
 	// View For whom it is: everybody, or staff of the space, who see what is hidden.
@@ -2201,6 +2271,15 @@ type GetRoundProblemsParams struct {
 
 // GetRoundResolverParams defines parameters for GetRoundResolver.
 type GetRoundResolverParams struct {
+	// After Only what has an id above this; for streams Last-Event-ID goes before it.
+	After int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundVerdictsParams defines parameters for GetRoundVerdicts.
+type GetRoundVerdictsParams struct {
 	// After Only what has an id above this; for streams Last-Event-ID goes before it.
 	After int64 `form:"after,omitempty" json:"after,omitempty"`
 
@@ -2931,6 +3010,19 @@ func (c *Client) PatchRound(ctx context.Context, round string, body PatchRoundRe
 	return out, err
 }
 
+// GetRoundAdjustments calls GET /api/v1/rounds/{round}/adjustments: What staff added to rows of the board, by participant, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundAdjustments(ctx context.Context, round string, params GetRoundAdjustmentsParams, options ...CallOption) (out GetRoundAdjustmentsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/adjustments", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundAdjustments calls POST /api/v1/rounds/{round}/adjustments: Add minutes of penalty time, or points, to the row of a participant, as staff of the space, in the place of what was added before; 0 takes it away. For whoever may use the site.
+func (c *Client) PostRoundAdjustments(ctx context.Context, round string, body PostRoundAdjustmentsRequest, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/adjustments", round)
+	return c.call(ctx, http.MethodPost, path, body, nil, options...)
+}
+
 // GetRoundAwards calls GET /api/v1/rounds/{round}/awards: Who gets what: once the result stands, or, for staff of the space, as it would be now. For whoever may use the site.
 func (c *Client) GetRoundAwards(ctx context.Context, round string, params GetRoundAwardsParams, options ...CallOption) (out GetRoundAwardsAnswer, err error) {
 	path := pathOf("/api/v1/rounds/%s/awards", round) + queryOf("view", params.View)
@@ -3127,6 +3219,19 @@ func (c *Client) PostRoundUnfreeze(ctx context.Context, round string, options ..
 	return out, err
 }
 
+// GetRoundVerdicts calls GET /api/v1/rounds/{round}/verdicts: Verdicts that staff gave in the place of the judge's, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundVerdicts(ctx context.Context, round string, params GetRoundVerdictsParams, options ...CallOption) (out GetRoundVerdictsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/verdicts", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundVerdicts calls POST /api/v1/rounds/{round}/verdicts: Give a submission another verdict, as staff of the space, for a reason that the audit log keeps; rejudging it gives the judge's again. For whoever may use the site.
+func (c *Client) PostRoundVerdicts(ctx context.Context, round string, body PostRoundVerdictsRequest, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/verdicts", round)
+	return c.call(ctx, http.MethodPost, path, body, nil, options...)
+}
+
 // GetRun calls GET /api/v1/runs/{job_id}: A run; with wait as soon as it is done. For whoever may use the site.
 func (c *Client) GetRun(ctx context.Context, jobID int64, params GetRunParams, options ...CallOption) (out Run, err error) {
 	path := pathOf("/api/v1/runs/%s", jobID) + queryOf("wait", params.Wait)
@@ -3273,6 +3378,19 @@ func (c *Client) PostSpaceOrganizations(ctx context.Context, space string, body 
 func (c *Client) DeleteSpaceOrganization(ctx context.Context, space string, code string, options ...CallOption) error {
 	path := pathOf("/api/v1/spaces/%s/organizations/%s", space, code)
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// DeleteSpaceOrganizationLogos calls DELETE /api/v1/spaces/{space}/organizations/{code}/logos: Remove the logos of an organization, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteSpaceOrganizationLogos(ctx context.Context, space string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/organizations/%s/logos", space, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostSpaceOrganizationLogos calls POST /api/v1/spaces/{space}/organizations/{code}/logos: Add a logo of an organization, a PNG, a JPEG or an SVG, as staff of the space, in the place of one of the same kind and size. For whoever may use the site.
+func (c *Client) PostSpaceOrganizationLogos(ctx context.Context, space string, code string, options ...CallOption) (out judge.Logo, err error) {
+	path := pathOf("/api/v1/spaces/%s/organizations/%s/logos", space, code)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
 }
 
 // GetSpaceParticipants calls GET /api/v1/spaces/{space}/participants: Teams and single people of a space by short name, for its staff. For whoever may use the site.

@@ -151,7 +151,29 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 			}
 		}
 	}
-	return files, nil
+	return files, logosOf(at, files, get)
+}
+
+// logosOf adds the logos that organizations have.
+func logosOf(at string, files map[string][]byte, get func(name, path string) error) error {
+	var organizations []struct {
+		ID   string `json:"id"`
+		Logo []struct {
+			Filename string `json:"filename"`
+		} `json:"logo"`
+	}
+	if err := json.Unmarshal(files["organizations.json"], &organizations); err != nil {
+		return fmt.Errorf("organizations: %w", err)
+	}
+	for _, o := range organizations {
+		for _, l := range o.Logo {
+			name := "organizations/" + o.ID + "/" + l.Filename
+			if err := get(name, at+"/"+name); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // ContestProblems adds to the contest package of a round the packages of its problems, of those that whoever asks may read, in the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/judge"
 	"deepoj/web/site"
 )
 
@@ -56,6 +57,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /rounds/:round/clarifications/:code/close", For: site.Guest, By: s.closeForm},
 		{Route: "GET /spaces/:space/participants", For: site.Guest, By: s.teamsPage},
 		{Route: "POST /spaces/:space/participants", For: site.Guest, By: s.teamsForm},
+		{Route: "POST /spaces/:space/logos", For: site.Guest, By: s.logoForm},
 		{Route: "GET /rounds/:round/staff", For: site.Guest, By: s.staffPage},
 		{Route: "POST /rounds/:round/settings", For: site.Guest, By: s.settingsForm},
 		{Route: "POST /rounds/:round/start", For: site.Guest, Asks: "begin the round :round now", By: s.formAct("round_start", startNow)},
@@ -129,6 +131,8 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "DELETE /api/v1/spaces/:space/groups/:code", For: site.Guest, Does: "Remove a group in which nobody is, as staff of the space", Status: 204, By: s.apiRemoveGroup},
 		{Route: "GET /api/v1/spaces/:space/organizations", For: site.Guest, Does: "Organizations by short name, for staff of the space", Query: "after limit", Out: list("organizations", []organizationJSON{}), By: s.apiOrganizations},
 		{Route: "POST /api/v1/spaces/:space/organizations", For: site.Guest, Does: "Add organizations, or change those of the same short name, as staff of the space, all or none", In: fiber.Map{"organizations": []fiber.Map{organizationIn}}, Out: fiber.Map{"changed": 0}, By: s.apiPutOrganizations},
+		{Route: "POST /api/v1/spaces/:space/organizations/:code/logos", For: site.Guest, Does: "Add a logo of an organization, a PNG, a JPEG or an SVG, as staff of the space, in the place of one of the same kind and size", Media: "application/octet-stream", Out: judge.Logo{}, By: s.apiPutLogo},
+		{Route: "DELETE /api/v1/spaces/:space/organizations/:code/logos", For: site.Guest, Does: "Remove the logos of an organization, as staff of the space", Status: 204, By: s.apiRemoveLogos},
 		{Route: "DELETE /api/v1/spaces/:space/organizations/:code", For: site.Guest, Does: "Remove an organization that nobody is of, as staff of the space", Status: 204, By: s.apiRemoveOrganization},
 	}
 }

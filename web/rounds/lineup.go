@@ -34,6 +34,9 @@ type teamsView struct {
 	Shown []lineup.Step
 	Rest  int
 	Fault *site.Fault
+
+	Of        string // whose logo was sent
+	LogoFault *site.Fault
 }
 
 // teamsPage handles GET /spaces/:space/participants.

@@ -13,6 +13,7 @@
 //	forms.go         what forms of staff do
 //	ignored.go       what staff have not count
 //	lineup.go        lists of teams that come in
+//	logos.go         logos of organizations
 //	overrides.go     verdicts that staff give
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations

@@ -40,7 +40,7 @@ var actNames = map[string]locale.Word{
 	"round_adjust": "round adjust", "round_award": "round award", "round_count": "round count", "round_ignore": "round ignore", "round_award_remove": "round award remove", "round_import": "round import",
 	"round_create": "round create", "round_delete": "round delete", "round_enter": "round enter",
 	"round_extend": "round extend", "round_freeze": "round freeze", "round_give_back": "round give back",
-	"round_group": "round group", "round_group_remove": "round group remove", "round_leave": "round leave",
+	"round_group": "round group", "round_group_remove": "round group remove", "round_leave": "round leave", "round_logo": "round logo", "round_logo_remove": "round logo remove",
 	"round_organization": "round organization", "round_organization_remove": "round organization remove",
 	"round_finalize": "round finalize", "round_participant": "round participant", "round_participant_remove": "round participant remove",
 	"round_pause": "round pause", "round_problems": "round problems", "round_remove": "round remove",

@@ -21,7 +21,7 @@ import (
 // also when one is opened by itself: an SVG can hold scripts. The document may be shown
 // in pages of this site, by the browser's own viewer, which does not work in a sandbox.
 const (
-	pictureCSP  = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+	PictureCSP  = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 	documentCSP = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 )
 
@@ -43,7 +43,7 @@ func Pictures(s *site.Site, of VersionOf) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		c.Set("Content-Security-Policy", pictureCSP)
+		c.Set("Content-Security-Policy", PictureCSP)
 		return sendPageFile(s, c, f)
 	}
 }

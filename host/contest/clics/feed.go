@@ -127,7 +127,7 @@ func (t *Teller) Tell(l Line) (events []Event, again bool, err error) {
 	case contest.KindRound:
 		again, err = t.tellRound(l.Data)
 	case contest.KindOrganization:
-		err = tell(t, TypeOrganizations, l.Object, l.Data, func(d contest.OrganizationData) any { return t.form.OrganizationOf(l.Object, d) })
+		err = tell(t, TypeOrganizations, l.Object, l.Data, func(d contest.OrganizationData) any { return t.form.OrganizationOf(t.round.Code, l.Object, d) })
 	case contest.KindGroup:
 		err = tell(t, TypeGroups, l.Object, l.Data, func(d contest.GroupData) any { return GroupOf(l.Object, d) })
 	case contest.KindParticipant:

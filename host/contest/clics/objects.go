@@ -106,19 +106,33 @@ func GroupOf(id string, g contest.GroupData) Group {
 
 // Organization is where teams come from.
 type Organization struct {
-	ID          string  `json:"id"`
-	ICPCID      *string `json:"icpc_id,omitempty"`
-	Name        string  `json:"name"`
-	FormalName  *string `json:"formal_name,omitempty"`
-	Country     *string `json:"country,omitempty"`
-	Subdivision *string `json:"country_subdivision,omitempty"`
-	URL         *string `json:"url,omitempty"`
-	Twitter     *string `json:"twitter_account,omitempty"`
+	ID          string    `json:"id"`
+	ICPCID      *string   `json:"icpc_id,omitempty"`
+	Name        string    `json:"name"`
+	FormalName  *string   `json:"formal_name,omitempty"`
+	Country     *string   `json:"country,omitempty"`
+	Subdivision *string   `json:"country_subdivision,omitempty"`
+	URL         *string   `json:"url,omitempty"`
+	Twitter     *string   `json:"twitter_account,omitempty"`
+	Logo        []Picture `json:"logo,omitempty"`
 }
 
-// OrganizationOf returns the object of an organization.
-func (f Form) OrganizationOf(id string, o contest.OrganizationData) Organization {
-	out := Organization{id, orNull(o.ICPCID), o.Name, orNull(o.FormalName), orNull(o.Country), nil, orNull(o.URL), orNull(o.Twitter)}
+// Picture is a reference to a picture.
+type Picture struct {
+	Href     string `json:"href"`
+	Filename string `json:"filename"`
+	Hash     string `json:"hash,omitempty"`
+	Mime     string `json:"mime"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+}
+
+// OrganizationOf returns the object of an organization of a contest.
+func (f Form) OrganizationOf(contest, id string, o contest.OrganizationData) Organization {
+	out := Organization{id, orNull(o.ICPCID), o.Name, orNull(o.FormalName), orNull(o.Country), nil, orNull(o.URL), orNull(o.Twitter), nil}
+	for _, l := range o.Logos {
+		out.Logo = append(out.Logo, Picture{"contests/" + contest + "/organizations/" + id + "/" + l.Name, l.Name, l.Hash, l.Media, l.Width, l.Height})
+	}
 	if f.Version == V202601 { // earlier ones do not know it
 		out.Subdivision = orNull(o.Subdivision)
 	}
