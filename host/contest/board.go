@@ -184,7 +184,7 @@ func (s *State) solvers(p *problem) *solvers {
 
 // pendingBefore reports whether a submission that was handed in at or before a time may still solve the problem.
 func (s *State) pendingBefore(r *row, p *problem, t time.Duration) bool {
-	if p.index >= len(r.cells) || r.cells[p.index] == nil || r.cells[p.index].result.Pending == 0 {
+	if p.index >= len(r.cells) || r.cells[p.index].result.Pending == 0 {
 		return false
 	}
 	for _, sub := range r.cells[p.index].all {

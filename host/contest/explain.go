@@ -94,7 +94,7 @@ func (s *State) neighbour(r, other *row) *Neighbour {
 // explainCell says how a cell came about.
 func (s *State) explainCell(r *row, p *problem) CellExplanation {
 	e := CellExplanation{Problem: p.ID, Cell: r.result(p)}
-	if p.index >= len(r.cells) || r.cells[p.index] == nil {
+	if p.index >= len(r.cells) {
 		return e
 	}
 	var counted []*submission

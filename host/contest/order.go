@@ -67,16 +67,47 @@ func compare(a, b *row) int {
 	return cmp.Or(compareSections(a.section, b.section), compareKeys(a.sum.key, b.sum.key), bytes.Compare(a.name, b.name), cmp.Compare(a.ID, b.ID))
 }
 
-// take takes a row out of the order, in which it must be.
-func (s *State) take(r *row) {
+// place returns the place of a row in the order, in which it must be.
+func (s *State) place(r *row) int {
 	i, _ := slices.BinarySearchFunc(s.order, r, compare)
-	s.order = slices.Delete(s.order, i, i+1)
+	return i
 }
 
-// insert puts a row in the order.
-func (s *State) insert(r *row) {
-	i, _ := slices.BinarySearchFunc(s.order, r, compare)
+// insert puts a row in the order, and returns its place.
+func (s *State) insert(r *row) int {
+	i := s.place(r)
 	s.order = slices.Insert(s.order, i, r)
+	return i
+}
+
+// move has the row at a place be where it belongs since it changed, and returns that place. Only the rows between move.
+func (s *State) move(i int) int {
+	r := s.order[i]
+	if j, _ := slices.BinarySearchFunc(s.order[:i], r, compare); j < i {
+		copy(s.order[j+1:i+1], s.order[j:i])
+		s.order[j] = r
+		return j
+	}
+	j, _ := slices.BinarySearchFunc(s.order[i+1:], r, compare)
+	copy(s.order[i:i+j], s.order[i+1:i+1+j])
+	s.order[i+j] = r
+	return i + j
+}
+
+// rankAt is the rank of the row at a place: see [State.rank]. Those of equal rank are next to it.
+func (s *State) rankAt(i int) int {
+	r := s.order[i]
+	if r.section.class >= hidden {
+		return 0
+	}
+	equal := func(j int) bool { return s.order[j].sum.key == r.sum.key && s.order[j].section == r.section }
+	from, step := i, 1 // equal, as all behind it are
+	for from-step >= 0 && equal(from-step) {
+		from, step = from-step, 2*step
+	}
+	low := max(from-step, -1) + 1
+	first := low + sort.Search(from-low, func(n int) bool { return equal(low + n) })
+	return first - s.begin(r.section) + 1
 }
 
 // rank returns the rank of a row among those of its section, from 1: one more than there are better ones. It is 0 for
@@ -97,6 +128,9 @@ func (s *State) firstOf(in section, k key) int {
 
 // begin returns the place of the first row of a section.
 func (s *State) begin(in section) int {
+	if len(s.order) > 0 && compareSections(s.order[0].section, in) >= 0 {
+		return 0
+	}
 	return sort.Search(len(s.order), func(i int) bool { return compareSections(s.order[i].section, in) >= 0 })
 }
 

@@ -61,7 +61,7 @@ func resolve(frozen, final *State) (*State, []Step) {
 // hiddenIn returns the first problem of a row of which the final state knows more, nil if there is none.
 func (s *State) hiddenIn(r *row, final *State) *problem {
 	for _, p := range s.columns {
-		if p.index >= len(r.cells) || r.cells[p.index] == nil {
+		if p.index >= len(r.cells) {
 			continue
 		}
 		for _, sub := range r.cells[p.index].all {

@@ -40,8 +40,8 @@ type row struct {
 	Participant
 	known   bool
 	section section
-	name    []byte  // by which those of equal rank are ordered
-	cells   []*cell // by the index of the problem; nil where nothing was handed in
+	name    []byte // by which those of equal rank are ordered
+	cells   []cell // by the index of the problem, as far as something was handed in
 	adjust  Adjustment
 	sum     summary
 }
@@ -261,13 +261,10 @@ func (s *State) handed(id int64) *submission {
 // cellOf returns the cell in which a submission is.
 func (s *State) cellOf(sub *submission) *cell {
 	p, r := s.column(sub.Problem), s.row(sub.Participant)
-	for len(r.cells) <= p.index {
-		r.cells = append(r.cells, nil)
+	if n := p.index + 1; len(r.cells) < n {
+		r.cells = append(r.cells, make([]cell, max(n, len(s.problems))-len(r.cells))...)
 	}
-	if r.cells[p.index] == nil {
-		r.cells[p.index] = &cell{}
-	}
-	return r.cells[p.index]
+	return &r.cells[p.index]
 }
 
 // put puts a submission in its cell: by time, and by id where several have the same.
@@ -295,12 +292,15 @@ func (s *State) change(r *row, p *problem, do func()) Change {
 		do()
 		return Change{}
 	}
-	wasKnown, was := r.known, s.rank(r)
-	before := *r
+	wasKnown, was, place, before := r.known, 0, 0, *r
+	if wasKnown {
+		place = s.place(r)
+		was = s.rankAt(place)
+	}
 	do()
 	if p != nil {
-		if p.index < len(r.cells) && r.cells[p.index] != nil {
-			s.count(r.cells[p.index], p)
+		if p.index < len(r.cells) {
+			s.count(&r.cells[p.index], p)
 		}
 		p.solvers = nil
 		if !p.known {
@@ -310,18 +310,14 @@ func (s *State) change(r *row, p *problem, do func()) Change {
 	if !r.known {
 		return Change{}
 	}
-	after := *r
-	after.sum, after.section = s.sum(r), s.sectionOf(r.Participant)
-	stays := wasKnown && compare(&before, &after) == 0
-	if wasKnown && !stays {
-		*r = before // as which it is found
-		s.take(r)
+	r.sum, r.section = s.sum(r), s.sectionOf(r.Participant)
+	c := Change{Participant: r.ID, Was: was, Rank: was}
+	switch {
+	case !wasKnown:
+		c.Rank = s.rankAt(s.insert(r))
+	case compare(&before, r) != 0:
+		c.Rank = s.rankAt(s.move(place))
 	}
-	*r = after
-	if !stays {
-		s.insert(r)
-	}
-	c := Change{Participant: r.ID, Was: was, Rank: s.rank(r)}
 	if p != nil {
 		c.Problem = p.ID
 	}
@@ -354,7 +350,7 @@ func (s *State) sum(r *row) summary {
 
 // result returns the cell of a row for a problem, which is zero where nothing was handed in.
 func (r *row) result(p *problem) Cell {
-	if p.index < len(r.cells) && r.cells[p.index] != nil {
+	if p.index < len(r.cells) {
 		return r.cells[p.index].result
 	}
 	return Cell{}
@@ -380,10 +376,8 @@ func (s *State) settle() {
 		byIndex[p.index] = p
 	}
 	for _, r := range s.rows {
-		for i, c := range r.cells {
-			if c != nil {
-				s.count(c, byIndex[i])
-			}
+		for i := range r.cells {
+			s.count(&r.cells[i], byIndex[i])
 		}
 		if r.known {
 			r.sum, r.section = s.sum(r), s.sectionOf(r.Participant)
