@@ -2,8 +2,13 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -24,8 +29,8 @@ const (
 )
 
 // BenchmarkBoardViewers prints how much CPU a viewer of a board of 2,500 teams costs in a second in which one verdict comes: what
-// this process takes with 2,000 of them less what it takes without, as a share of what is aimed at. What the viewers, which are in
-// this process, take to read is in it.
+// this process takes with 2,000 of them less what it takes without, as a share of what is aimed at. The viewers are in a process
+// of their own, as elsewhere they are on machines of their own.
 func BenchmarkBoardViewers(b *testing.B) {
 	h := newBenchServer(b)
 	must := func(err error) { b.Helper(); sqltest.Must(b, err) }
@@ -76,44 +81,81 @@ func BenchmarkBoardViewers(b *testing.B) {
 	}
 	for b.Loop() {
 		alone := verdicts()
-		var told, there atomic.Int64
-		lines := make([]*line, viewers)
-		for i := range lines {
-			lines[i] = h.dial(b)
-			_, err := lines[i].Write(h.request("GET", "/api/v1/rounds/final/board/stream", ""))
-			must(err)
-			go func(in *bufio.Reader) {
-				for {
-					text, err := in.ReadSlice('\n')
-					if err != nil && err != bufio.ErrBufferFull { //nolint:errorlint // as it is documented
-						return
-					}
-					if len(text) > 12 && string(text[:5]) == "HTTP/" {
-						if string(text[9:12]) != "200" {
-							b.Errorf("a viewer is refused: %s", text)
-						}
-						there.Add(1)
-					}
-					if len(text) > 5 && string(text[:5]) == "event" {
-						told.Add(1)
-					}
-				}
-			}(lines[i].r)
-		}
-		for there.Load() < viewers {
-			time.Sleep(100 * time.Millisecond)
-		}
-		told.Store(0)
+		looking, say, hear := h.viewers(b)
+		fmt.Fprintln(say, "count")
 		together := verdicts()
 		time.Sleep(time.Second)
-		for _, l := range lines {
-			must(l.Close())
-		}
+		must(say.Close())
+		var told int64
+		_, err := fmt.Fscan(hear, &told)
+		must(err)
+		must(looking.Wait())
 		per := float64((together - alone).Microseconds()) / viewers / benchTime
 		b.ReportMetric(per, "µs/viewer-second")
 		b.ReportMetric(per/cpuAim, "of_the_aim")
-		b.ReportMetric(float64(told.Load())/viewers/benchTime, "events/viewer-second")
+		b.ReportMetric(float64(told)/viewers/benchTime, "events/viewer-second")
 	}
+}
+
+// viewersCommand has this program be viewers of a board.
+const viewersCommand = "board-viewers"
+
+// viewers starts the viewers in a process of their own, and returns when all of them look at the board. It counts events from the
+// line "count" on, and writes how many there were when its input ends.
+func (h *benchServer) viewers(b *testing.B) (*exec.Cmd, io.WriteCloser, io.Reader) {
+	b.Helper()
+	c := exec.CommandContext(b.Context(), os.Args[0], viewersCommand, h.server.Addr(), string(h.request("GET", "/api/v1/rounds/final/board/stream", "")))
+	c.Stderr = os.Stderr
+	say, err := c.StdinPipe()
+	sqltest.Must(b, err)
+	hear, err := c.StdoutPipe()
+	sqltest.Must(b, err)
+	sqltest.Must(b, c.Start())
+	var ready string
+	if _, err := fmt.Fscanln(hear, &ready); err != nil || ready != "ready" {
+		b.Fatalf("the viewers say %q: %v", ready, err)
+	}
+	return c, say, hear
+}
+
+// beViewers is the life of such a process.
+func beViewers(addr, request string) error {
+	var told, there atomic.Int64
+	for range viewers {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			_, err = io.WriteString(conn, request)
+		}
+		if err != nil {
+			return err
+		}
+		go func() {
+			for in := bufio.NewReaderSize(conn, 8<<10); ; {
+				text, err := in.ReadSlice('\n')
+				switch {
+				case err != nil && err != bufio.ErrBufferFull: //nolint:errorlint // as it is documented
+					fmt.Fprintln(os.Stderr, "a viewer is gone:", err)
+					return
+				case bytes.HasPrefix(text, []byte("HTTP/1.1 200")):
+					there.Add(1)
+				case bytes.HasPrefix(text, []byte("HTTP/")):
+					fmt.Fprintf(os.Stderr, "a viewer is refused: %s\n", text)
+				case bytes.HasPrefix(text, []byte("event")):
+					told.Add(1)
+				}
+			}
+		}()
+	}
+	for there.Load() < viewers {
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Println("ready")
+	var line string
+	_, _ = fmt.Scanln(&line)
+	told.Store(0)
+	_, _ = fmt.Scanln(&line) // ends with whoever started it
+	fmt.Println(told.Load())
+	return nil
 }
 
 // cpuOf is what this process has taken of CPU.

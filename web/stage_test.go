@@ -31,6 +31,13 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == reader.Command {
 		os.Exit(reader.Child(os.Args[1:]))
 	}
+	if len(os.Args) > 3 && os.Args[1] == viewersCommand {
+		if err := beViewers(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(sqltest.Main(m))
 }
 

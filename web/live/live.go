@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Why nobody more may watch.
@@ -35,6 +37,7 @@ type Watch struct {
 	key    int64
 	client string
 	woken  chan struct{} // holds at most one wake-up
+	last   atomic.Pointer[time.Time]
 }
 
 // New makes a hub for so many streams in all, and of one client.
@@ -93,24 +96,34 @@ func (w *Watch) Woken() <-chan struct{} {
 	return w.woken
 }
 
+// Since is when the last wake-up was: whatever it told of had happened by then, so those whom it woke may share what one of them reads.
+func (w *Watch) Since() time.Time {
+	if at := w.last.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
 // Wake wakes the streams that watch something.
 func (h *Hub) Wake(key int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	wake(h.watched[key])
+	wake(h.watched[key], time.Now())
 }
 
 // WakeAll wakes every stream.
 func (h *Hub) WakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := time.Now()
 	for _, watches := range h.watched {
-		wake(watches)
+		wake(watches, now)
 	}
 }
 
-func wake(watches map[*Watch]struct{}) {
+func wake(watches map[*Watch]struct{}, now time.Time) {
 	for w := range watches {
+		w.last.Store(&now)
 		select {
 		case w.woken <- struct{}{}:
 		default: // it will look anyway

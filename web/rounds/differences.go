@@ -3,6 +3,7 @@ package rounds
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -41,8 +42,13 @@ type boardShiftJSON struct {
 
 // change is a change that is written already.
 type change struct {
-	from, to string // tokens of the boards before and after
-	data     []byte
+	from  string // token of the board before
+	event []byte
+}
+
+// changed is a change from one board to another, as the event that tells of it.
+func changed(from, to string, data []byte) change {
+	return change{from, fmt.Appendf(nil, "id: %s\nevent: board\ndata: %s\n\n", to, data)}
 }
 
 // channel knows what changed lately on the board of a round for one kind of viewers. Each change is computed and written once,
@@ -79,15 +85,33 @@ func (ch *channel) changes(ctx context.Context, token string, since time.Time) (
 			return nil, "", false, err
 		}
 	}
+	list, now, known = ch.behind(token)
+	return list, now, known, nil
+}
+
+// have is changes where the board is as new as that already; fresh is false where it is not.
+func (ch *channel) have(token string, since time.Time) (list []change, now string, known, fresh bool) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	if ch.board == nil || ch.looked.Before(since) {
+		return nil, "", false, false
+	}
+	list, now, known = ch.behind(token)
+	return list, now, known, true
+}
+
+// behind are the changes behind a token: see changes. What is kept of them is never written to again.
+func (ch *channel) behind(token string) (list []change, now string, known bool) {
 	now = ch.board.Token
 	if token == now {
-		return nil, now, true, nil
+		return nil, now, true
 	}
-	at := slices.IndexFunc(ch.past, func(c change) bool { return c.from == token })
-	if at < 0 {
-		return nil, now, false, nil
+	for at := len(ch.past) - 1; at >= 0; at-- { // mostly the last
+		if ch.past[at].from == token {
+			return ch.past[at:len(ch.past):len(ch.past)], now, true
+		}
 	}
-	return slices.Clone(ch.past[at:]), now, true, nil
+	return nil, now, false
 }
 
 // rest is how long it is until the board is looked at again, should it have to be as new as since; 0 = it does not, or now. Whoever
@@ -123,7 +147,7 @@ func (ch *channel) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ch.past = append(ch.past, change{ch.board.Token, is.Token, raw})
+		ch.past = append(ch.past, changed(ch.board.Token, is.Token, raw))
 		if len(ch.past) > keptChanges {
 			ch.past = slices.Clone(ch.past[len(ch.past)-keptChanges:])
 		}

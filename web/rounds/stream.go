@@ -1,10 +1,10 @@
 package rounds
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"regexp"
 	"time"
@@ -32,7 +32,7 @@ const (
 
 var boardToken = regexp.MustCompile(`^[a-z][0-9]{1,18}$`)
 
-// stream sends what changes on a board to one viewer.
+// stream sends what changes on a board to one viewer: the server reads from it what it sends.
 type stream struct {
 	room    *Room
 	channel *channel
@@ -40,7 +40,14 @@ type stream struct {
 	viewer  site.Viewer
 	known   time.Time // when the viewer was last found to be who they were
 	token   string    // of the board that the viewer has
-	out     *bufio.Writer
+	trace   string
+
+	watch      *live.Watch
+	woken      time.Time // as new as that the board has to be
+	beat, poll *time.Ticker
+	well       time.Time // when the database was last there
+	looked     bool
+	unsent     []byte
 }
 
 // apiBoardStream handles GET /api/v1/rounds/:round/board/stream?view=&token=: server-sent events, from the board of a token on,
@@ -80,74 +87,88 @@ func (s *Room) apiBoardStream(c *fiber.Ctx) error {
 		return nil
 	}
 	st := &stream{room: s, channel: s.channels.of(s.standings, r.ID, of), round: r, viewer: site.ViewerOf(c), known: time.Now(), token: token}
-	trace := site.TraceOf(c.UserContext())
-	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
-		defer w.Leave()
-		st.out = out
-		if err := st.run(w); err != nil {
-			s.Log.Debug("board stream ended", slog.String("round", r.Code), slog.String("trace_id", trace), slog.Any("err", err))
-		}
-	})
+	st.trace, st.watch, st.woken = site.TraceOf(c.UserContext()), w, time.Now().Add(-time.Second) // what was seen lately is good enough
+	st.beat, st.poll, st.well = time.NewTicker(streamBeat), time.NewTicker(streamPoll), time.Now()
+	st.unsent = fmt.Appendf(nil, "retry: %d\n\n", streamRetry.Milliseconds())
+	c.Context().SetBodyStream(st, -1)
 	return nil
 }
 
 // errAway is the cause of a look that failed, after which another is worth it.
 var errAway = errors.New("the log cannot be read now")
 
-// run sends what changes until the viewer is gone, may look no more, or the server stops.
-func (st *stream) run(w *live.Watch) error {
-	if _, err := fmt.Fprintf(st.out, "retry: %d\n\n", streamRetry.Milliseconds()); err != nil {
-		return err
+// Read waits until there is something to send. It ends when the viewer may look no more, or the server stops; when the viewer is
+// gone, nobody reads any more, and Close is called.
+func (st *stream) Read(b []byte) (int, error) {
+	for len(st.unsent) == 0 {
+		if err := st.next(); err != nil {
+			st.room.Log.Debug("board stream ended", slog.String("round", st.round.Code), slog.String("trace_id", st.trace), slog.Any("err", err))
+			return 0, io.EOF
+		}
 	}
-	beat := time.NewTicker(streamBeat)
-	defer beat.Stop()
-	poll := time.NewTicker(streamPoll)
-	defer poll.Stop()
-	since := time.Now().Add(-time.Second) // what was seen lately is good enough
-	for well := time.Now(); ; {
-		err := st.look(since)
-		switch {
-		case errors.Is(err, errAway) && time.Since(well) < streamPatch:
-		case err != nil:
-			return err
-		default:
-			well = time.Now()
-		}
-		if err := st.out.Flush(); err != nil {
-			return err
-		}
+	n := copy(b, st.unsent)
+	if st.unsent = st.unsent[n:]; len(st.unsent) == 0 {
+		st.unsent = nil // it may be a change, which others send, too
+	}
+	return n, nil
+}
+
+// Close ends the stream.
+func (st *stream) Close() error {
+	st.beat.Stop()
+	st.poll.Stop()
+	st.watch.Leave()
+	return nil
+}
+
+// next waits, and looks what is to be sent. At first it only looks.
+func (st *stream) next() error {
+	if st.looked {
 		select {
 		case <-st.room.watched.Done():
 			return live.ErrStopping
-		case <-w.Woken():
-			since = time.Now()
-		case <-poll.C:
-			since = time.Now().Add(-time.Second)
-		case <-beat.C:
-			if _, err := st.out.WriteString(": still here\n\n"); err != nil {
-				return err
-			}
+		case <-st.watch.Woken():
+			st.woken = st.watch.Since()
+		case <-st.poll.C:
+			st.woken = time.Now().Add(-time.Second)
+		case <-st.beat.C:
+			st.unsent = append(st.unsent, ": still here\n\n"...)
 		}
 	}
+	err := st.look(st.woken)
+	switch {
+	case errors.Is(err, errAway) && time.Since(st.well) < streamPatch:
+	case err != nil:
+		return err
+	default:
+		st.well = time.Now()
+	}
+	st.looked = true
+	return nil
 }
 
 // look sends what has changed since.
 func (st *stream) look(since time.Time) error {
-	ctx, cancel := context.WithTimeout(context.Background(), streamLook)
-	defer cancel()
-	if err := st.still(ctx); err != nil {
+	if err := st.still(); err != nil {
 		return err
 	}
-	list, now, known, err := st.channel.changes(ctx, st.token, since)
-	if err != nil {
-		return errors.Join(errAway, err)
+	list, now, known, fresh := st.channel.have(st.token, since)
+	if !fresh {
+		ctx, cancel := context.WithTimeout(context.Background(), streamLook)
+		defer cancel()
+		var err error
+		if list, now, known, err = st.channel.changes(ctx, st.token, since); err != nil {
+			return errors.Join(errAway, err)
+		}
 	}
 	if !known {
-		list = []change{{to: now, data: []byte(`{"token":"` + now + `","reset":true}`)}}
+		list = []change{changed(st.token, now, []byte(`{"token":"`+now+`","reset":true}`))}
 	}
-	for _, c := range list {
-		if _, err := fmt.Fprintf(st.out, "id: %s\nevent: board\ndata: %s\n\n", c.to, c.data); err != nil {
-			return err
+	if len(list) == 1 && len(st.unsent) == 0 {
+		st.unsent = list[0].event
+	} else {
+		for _, c := range list {
+			st.unsent = append(st.unsent[:len(st.unsent):len(st.unsent)], c.event...)
 		}
 	}
 	st.token = now
@@ -155,10 +176,12 @@ func (st *stream) look(since time.Time) error {
 }
 
 // still refuses to go on where the viewer may look no more.
-func (st *stream) still(ctx context.Context) error {
+func (st *stream) still() error {
 	if time.Since(st.known) < streamTrust {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), streamLook)
+	defer cancel()
 	act := people.SeeSpace
 	if st.channel.view == standings.Staff {
 		act = people.ManageSpace
