@@ -97,6 +97,17 @@ func (c Config) Limits() (apart time.Duration, most int) {
 	return time.Duration(c.IOI.MinInterval) * time.Second, c.IOI.MaxSubmissions
 }
 
+// Boards of the format ioi, while the round goes on: shown to everybody, to staff alone, or to those and of each participant their
+// own rank.
+const (
+	BoardAll     = "all"
+	BoardNone    = "none"
+	BoardOwnRank = "own_rank"
+)
+
+// Closed reports whether the board, and what it is made of, is for staff alone while the round goes on.
+func (c Config) Closed() bool { return c.Format == IOI && c.IOI.Board != BoardAll }
+
 // ParseConfig reads the settings of a format, the field format_config of a round. What is left out has its default; empty
 // text is all of them. An error names the setting and what it may be.
 func ParseConfig(format Format, text []byte) (Config, error) {
@@ -104,7 +115,7 @@ func ParseConfig(format Format, text []byte) (Config, error) {
 		Format: format,
 		ICPC:   ICPCConfig{PenaltyMinutes: 20, Rounding: MinuteEach, TieLast: true, Medals: Medals{4, 4, 4, []string{}}, OwnVerdictsInFreeze: true},
 		IOI: IOIConfig{
-			Mode: MaxSubtask, Precision: 2, Tie: TieNone, Feedback: "full", Board: "all", MinInterval: 60, MaxSubmissions: 50,
+			Mode: MaxSubtask, Precision: 2, Tie: TieNone, Feedback: "full", Board: BoardAll, MinInterval: 60, MaxSubmissions: 50,
 		},
 	}
 	var err error
@@ -230,7 +241,7 @@ func (c IOIConfig) check() error {
 		between("precision", int64(c.Precision), 0, 6),
 		oneOf("tie", c.Tie, TieNone, TieTime, TieSolved),
 		oneOf("feedback", c.Feedback, "full", "groups", "public", "none"),
-		oneOf("board", c.Board, "none", "own_rank", "all"),
+		oneOf("board", c.Board, BoardNone, BoardOwnRank, BoardAll),
 		between("min_interval_s", int64(c.MinInterval), 0, most),
 		between("max_submissions", int64(c.MaxSubmissions), 0, most),
 	)

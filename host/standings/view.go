@@ -30,7 +30,7 @@ type Standings struct {
 
 // Hidden reports whether the settings of the format keep the board from everybody but staff while the round goes on.
 func (s *Standings) Hidden() bool {
-	return s.Config.Format == contest.IOI && s.Config.IOI.Board != "all" && s.Round.Ended == nil
+	return s.Config.Closed() && s.Round.Ended == nil
 }
 
 // Behind returns at which place of the board, or of that of a group, the rows behind a participant begin, by its short

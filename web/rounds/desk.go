@@ -62,7 +62,7 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	solved := map[string]int{}
+	solved, own := map[string]int{}, false
 	err = s.standings.Look(ctx, r.ID, standings.Public, func(of *standings.Standings) {
 		if p, there := of.Participants[entry.Participant]; there && entry.Entered {
 			if view.Team = p.DisplayName; view.Team == "" {
@@ -73,6 +73,7 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 			}
 		}
 		if of.Hidden() {
+			own = of.Config.IOI.Board == contest.BoardOwnRank && of.Round.Frozen == nil
 			return
 		}
 		for _, p := range of.State.Board(contest.Query{Limit: 1}).Problems {
@@ -81,6 +82,16 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 	})
 	if err != nil {
 		return err
+	}
+	if own && entry.Entered {
+		err = s.standings.Look(ctx, r.ID, standings.Staff, func(of *standings.Standings) {
+			if row, ok := of.State.Row(entry.Participant); ok {
+				view.Rank = row.Rank
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if !view.Closed {
 		list, err := s.Config.Rounds.Problems(ctx, r.ID)
