@@ -3,6 +3,7 @@ package setters
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -138,6 +139,10 @@ func (s *Room) export(c *fiber.Ctx) error {
 		return err
 	}
 	pkg, err := problem.Load(c.UserContext(), s.Config.Blobs, blob.Digest(v.Version))
+	if errors.Is(err, blob.ErrNotFound) {
+		return site.Refuse(fiber.StatusNotFound, "no_package", "There is no package of this version of %s: it is what a contest said of the problem that was held elsewhere.",
+			"Import the package of the problem, or choose another version.", v.Problem)
+	}
 	if err != nil {
 		return fmt.Errorf("export a package: %w", err)
 	}

@@ -167,8 +167,11 @@ func importContest(f *command.Flags) command.Run {
 		if err != nil {
 			return err
 		}
-		if _, err := s.GetSpace(ctx, into); *space == "" && !*preview {
+		if _, err := s.GetSpace(ctx, into); *space == "" {
 			if refused, ok := errors.AsType[*client.Problem](err); ok && refused.Status == http.StatusNotFound {
+				if *preview {
+					return previewHere(c, p, into, *code)
+				}
 				_, err = s.PostSpaces(ctx, client.PostSpacesRequest{Slug: into, Title: into})
 			}
 			if err != nil {
@@ -207,6 +210,24 @@ func importContest(f *command.Flags) command.Run {
 		}
 		return c.Say(out, "%s %s into %s: %d problems, %d participants, %d submissions, %d clarifications", done, out.Round, into, out.Problems, out.Participants, out.Submissions, out.Clarifications)
 	})
+}
+
+// previewHere says what would be imported into a space that there is not: what the package says by itself.
+func previewHere(c *command.Call, p clics.Package, space, code string) error {
+	read, found := restore.Read(p, restore.Options{Space: space, Code: code, Now: time.Now()})
+	if len(found) > 0 {
+		return sayFlaws(c, map[string]any{"imported": false}, "nothing would be imported", found)
+	}
+	for _, note := range read.Notes {
+		c.Warn("%s", note)
+	}
+	past := read.Past
+	about := map[string]any{
+		"imported": false, "round": past.Round.Code, "space": space, "title": past.Round.Title, "problems": len(past.Problems), "participants": len(past.Participants),
+		"submissions": len(past.Submissions), "clarifications": len(past.Clarifications),
+	}
+	return c.Say(about, "would make the space %s and import %s: %d problems, %d participants, %d submissions, %d clarifications", space, past.Round.Code, len(past.Problems), len(past.Participants),
+		len(past.Submissions), len(past.Clarifications))
 }
 
 // spaceOf is the short name of the space that a package comes into.
