@@ -11,6 +11,9 @@
 //	entries.go       who takes part in which round
 //	awards.go        what the jury gives
 //	marks.go         what does not count
+//	adjustments.go   what staff add to rows
+//	overrides.go     verdicts that staff give
+//	logos.go         logos of organizations
 //	clarifications.go  questions and answers
 //	import.go        contests that were held elsewhere
 //	importjobs.go    what was handed in to them, and their logs

@@ -71,6 +71,9 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 	return out, nil
 }
 
+// mostUnpacked bounds a file of a package of a problem, in bytes; whoever takes packages in has a bound for all of one.
+const mostUnpacked = 4 << 30
+
 // bringOne has one taken in: of the file of that name in the archive, or of those of that folder.
 func (s *Room) bringOne(ctx context.Context, v site.Viewer, z *zip.Reader, name, slug, instead string) (int64, error) {
 	r, w := io.Pipe()
@@ -96,12 +99,14 @@ func write(w io.Writer, z *zip.Reader, name string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		var to io.Writer = w
+		to := w
 		if folder {
 			to, err = out.CreateHeader(&zip.FileHeader{Name: inside, Method: zip.Deflate})
 		}
 		if err == nil {
-			_, err = io.Copy(to, in) // whoever reads it has a bound
+			if _, err = io.CopyN(to, in, mostUnpacked); errors.Is(err, io.EOF) {
+				err = nil // as it should end before
+			}
 		}
 		if err = errors.Join(err, in.Close()); err != nil || !folder {
 			return err

@@ -199,8 +199,8 @@ func (c *Client) ContestProblems(ctx context.Context, round string, files map[st
 			continue
 		}
 		resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/problems/%s/package", p.Slug)+queryOf("version", p.Version), nil)
-		if refused, ok := errors.AsType[*Problem](err); ok && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound) {
-			continue // there may be none: the problem came with a contest that had none
+		if refused, ok := errors.AsType[*Problem](err); ok && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound || refused.Reason == "no_blobs") {
+			continue // there may be none: the problem came with a contest that had none, or the server keeps none
 		}
 		if err != nil {
 			return n, err

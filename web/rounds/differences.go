@@ -106,8 +106,8 @@ func (ch *channel) behind(token string) (list []change, now string, known bool) 
 	if token == now {
 		return nil, now, true
 	}
-	for at := len(ch.past) - 1; at >= 0; at-- { // mostly the last
-		if ch.past[at].from == token {
+	for at, v := range slices.Backward(ch.past) { // mostly the last
+		if v.from == token {
 			return ch.past[at:len(ch.past):len(ch.past)], now, true
 		}
 	}

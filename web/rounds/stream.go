@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -168,7 +169,7 @@ func (st *stream) look(since time.Time) error {
 		st.unsent = list[0].event
 	} else {
 		for _, c := range list {
-			st.unsent = append(st.unsent[:len(st.unsent):len(st.unsent)], c.event...)
+			st.unsent = append(slices.Clip(st.unsent), c.event...)
 		}
 	}
 	st.token = now

@@ -15,6 +15,7 @@
 //	recount.go     what is wrong with a package
 //	scoreboard.go  the scoreboard
 //	world.go       what there is at the endpoints
+//	yaml.go        what people write by hand
 package clics
 
 import (

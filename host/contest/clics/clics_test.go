@@ -109,8 +109,10 @@ func all(t testing.TB, f clics.Form, format contest.Format) map[string]any {
 	return map[string]any{
 		"contest": object, "state": clics.StateOf(round), "judgement-types": clics.JudgementTypes(cfg),
 		"group": clics.GroupOf("uni", contest.GroupData{ICPCID: "12", Name: "Universities", Type: "site"}),
-		"organization": f.OrganizationOf("wf", "mit", contest.OrganizationData{Name: "MIT", Country: "USA", Subdivision: "US-MA", Twitter: "mit",
-			Logos: []judge.Logo{{Name: "logo.56x56.png", Media: "image/png", Width: 56, Height: 56, Hash: "d41d8cd98f00b204e9800998ecf8427e"}}}),
+		"organization": f.OrganizationOf("wf", "mit", contest.OrganizationData{
+			Name: "MIT", Country: "USA", Subdivision: "US-MA", Twitter: "mit",
+			Logos: []judge.Logo{{Name: "logo.56x56.png", Media: "image/png", Width: 56, Height: 56, Hash: "d41d8cd98f00b204e9800998ecf8427e"}},
+		}),
 		"team":    clics.TeamOf(contest.ParticipantData{Code: "red", Name: "Red", Organization: "mit", Groups: []string{"uni"}}),
 		"problem": f.ProblemOf("adding", problem, cfg, clics.Facts{CPU: 1500 * time.Millisecond, MemoryMiB: 256, Tests: 12}),
 		"submission": clics.SubmissionOf(contest.SubmissionData{Number: 7, Participant: 1, Team: "red", Problem: "adding", Language: "python", Time: *at(2 * time.Hour)}, clock,
