@@ -158,7 +158,7 @@ guest   PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/a
 guest   DELETE /clics/:version/contests/:round/awards/:id
 guest   POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
 guest   POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
-guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/ignored /rounds/:round/ignored/:id/count /rounds/:round/adjustments /rounds/:round/verdicts /rounds/:round/problems /rounds/:round/problems/:slug/remove
+guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/ignored /rounds/:round/ignored/:id/count /rounds/:round/adjustments /rounds/:round/tokens /api/v1/rounds/:round/tokens /rounds/:round/verdicts /rounds/:round/problems /rounds/:round/problems/:slug/remove
 guest   POST   /rounds/:round/entries /rounds/:round/entries/:code/remove
 guest   POST   /rounds/:round/delete /rounds/:round/clarifications /rounds/:round/clarifications/:code/close
 guest   GET    /rounds/:round/teams/:code /rounds/:round/results /rounds/:round/certificates /rounds/:round/certificates/:code /rounds/:round/board.csv /rounds/:round/results.tsv

@@ -78,14 +78,14 @@ const (
 
 // IOIConfig are the settings of the format ioi. Those that have nothing to do with the standings are kept for others.
 type IOIConfig struct {
-	Mode           Mode            `json:"mode"`
-	Precision      int             `json:"precision"` // decimal places that are shown; scores are not rounded
-	Tie            Tie             `json:"tie"`
-	Feedback       string          `json:"feedback"`
-	Board          string          `json:"board"`
-	Tokens         json.RawMessage `json:"tokens"`
-	MinInterval    int             `json:"min_interval_s"`
-	MaxSubmissions int             `json:"max_submissions"`
+	Mode           Mode        `json:"mode"`
+	Precision      int         `json:"precision"` // decimal places that are shown; scores are not rounded
+	Tie            Tie         `json:"tie"`
+	Feedback       string      `json:"feedback"`
+	Board          string      `json:"board"`
+	Tokens         *TokenRules `json:"tokens"` // nil = nobody has any
+	MinInterval    int         `json:"min_interval_s"`
+	MaxSubmissions int         `json:"max_submissions"`
 }
 
 // Limits are how long after the last submission of a problem a participant may hand in another, and how many of it there may be;
@@ -163,10 +163,9 @@ func read(text []byte, into any) error {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return err
-	}
-	return nil
+	in := json.NewDecoder(bytes.NewReader(text)) // the settings are there; what is in them may not be
+	in.DisallowUnknownFields()
+	return in.Decode(into)
 }
 
 // members returns the members that a struct has as JSON.
@@ -236,6 +235,11 @@ func (c ICPCConfig) check() error {
 }
 
 func (c IOIConfig) check() error {
+	if c.Tokens != nil {
+		if err := firstOf(c.Tokens.Round.check("tokens: round"), c.Tokens.Problem.check("tokens: problem")); err != nil {
+			return err
+		}
+	}
 	return firstOf(
 		oneOf("mode", c.Mode, Max, MaxSubtask, MaxTokenedLast, LastSubmission),
 		between("precision", int64(c.Precision), 0, 6),

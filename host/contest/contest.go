@@ -17,6 +17,7 @@
 //	acts.go     what staff do to that time
 //	check.go    what is wrong with the settings of a round
 //	config.go   the settings of a format
+//	tokens.go   tokens that are spent on submissions
 //	state.go    what is known so far, and what an entry changes
 //	order.go    rows in their order
 //	icpc.go     cells and rows of the format icpc

@@ -129,6 +129,7 @@ type (
 		Problem     string    `json:"problem"`
 		Language    string    `json:"language"`
 		Time        time.Time `json:"time"`
+		Token       bool      `json:"token,omitempty"` // was spent on it
 	}
 
 	// JudgementData is a judging of a submission. The object is the number of that, a hyphen and the generation.
@@ -217,7 +218,9 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			out = []Entry{Problem{ID: object, Gone: true}}
 		}
 	case KindSubmission:
+		token := false
 		out, err = decode(data, func(d SubmissionData) Entry {
+			token = d.Token
 			return Submission{ID: d.Number, Participant: d.Participant, Problem: d.Problem, Time: d.Time}
 		})
 		// One that staff have not count is told of no more; told again, it counts.
@@ -226,6 +229,9 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			return nil, fmt.Errorf("the log names submission %q, which is no number", object)
 		}
 		out = append(out, Mark{Submission: number, Ignored: data == nil})
+		if token {
+			out = append(out, Token{number})
+		}
 	case KindJudgement:
 		out, err = decode(data, func(d JudgementData) Entry {
 			j := Judgement{Submission: d.Submission, Generation: d.Generation, Verdict: d.Verdict, Current: d.Current, Score: d.Score}

@@ -46,7 +46,7 @@ func (p *planner) submissions() {
 			o.only = h.Participant
 		}
 		p.say(o, contest.SubmissionData{
-			Number: h.Number, Participant: h.Participant, Team: h.Code, Problem: h.Problem, Language: h.Language, Time: p.moment(h.At),
+			Number: h.Number, Participant: h.Participant, Team: h.Code, Problem: h.Problem, Language: h.Language, Time: p.moment(h.At), Token: h.Token,
 		})
 	}
 	for i := range handed {

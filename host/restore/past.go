@@ -222,7 +222,7 @@ func (r *reading) pastSubmissions(said map[contest.Kind]*saying) {
 			id = theirs
 		}
 		r.out.Past.Submissions = append(r.out.Past.Submissions, rounds.PastSubmission{
-			Number: d.Number, Participant: d.Team, Problem: d.Problem, Language: d.Language, At: d.Time, Sources: r.sources(id), Judgings: list,
+			Number: d.Number, Participant: d.Team, Problem: d.Problem, Language: d.Language, At: d.Time, Sources: r.sources(id), Judgings: list, Token: d.Token,
 		})
 	})
 	for number := range judged {

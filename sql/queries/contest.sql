@@ -38,7 +38,7 @@ WHERE e.round_id = @round_id ORDER BY p.code;
 -- name: ContestSubmissions :many
 -- What participants handed in to a round, all of it or some, in order of arrival, with the judging that everybody would
 -- see: none of a rejudge set that was not applied. Of what was handed in to a space whose round follows it, without the tests.
-SELECT s.job_id, EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)::boolean AS ignored, p.id AS participant_id, p.code AS participant, p.hidden, s.problem::text AS problem, j.language, j.created_at,
+SELECT s.job_id, EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)::boolean AS ignored, EXISTS (SELECT 1 FROM submission_tokens k WHERE k.job_id = s.job_id)::boolean AS token, p.id AS participant_id, p.code AS participant, p.hidden, s.problem::text AS problem, j.language, j.created_at,
   coalesce(c.number, 0)::bigint AS number, coalesce(j.verdict, '')::text AS verdict, j.score,
   (CASE WHEN r.job_id IS NULL THEN 0 ELSE generation_seen(j.job_id, r.generation) END)::integer AS generation,
   r.started_at, r.created_at AS judged_at, coalesce((r.result #>> '{usage,cpu_us}')::bigint, 0)::bigint AS cpu_us,

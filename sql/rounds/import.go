@@ -58,6 +58,7 @@ type PastSubmission struct {
 	At          time.Time
 	Sources     []judge.Source
 	Judgings    []PastJudging // by generation
+	Token       bool          // was spent on it
 }
 
 // PastJudging is how it was judged.

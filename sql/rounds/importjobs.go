@@ -60,7 +60,19 @@ func (i *importing) handIn(list []PastSubmission) error {
 			return err
 		}
 	}
-	return i.store(&rows)
+	if err := i.store(&rows); err != nil {
+		return err
+	}
+	for k, v := range list {
+		if !v.Token {
+			continue
+		}
+		add := dbsqlc.TokenAddParams{By: i.by, At: &v.At, JobID: ids[k], RoundID: i.id, Participant: i.people[v.Participant]}
+		if _, err := i.s.q.TokenAdd(i.ctx, i.tx, add); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // imported are the rows of some submissions.

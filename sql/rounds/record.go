@@ -73,6 +73,7 @@ type Handed struct {
 	Code        string // of the participant
 	Hidden      bool   // so is the participant
 	Ignored     bool   // by staff
+	Token       bool   // was spent on it
 	Problem     string
 	Language    string
 	At          time.Time
@@ -203,7 +204,7 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 	numbers := []int64{}
 	for _, v := range found {
 		h := Handed{
-			JobID: v.JobID, Number: v.Number, Participant: v.ParticipantID, Code: v.Participant, Hidden: v.Hidden, Ignored: v.Ignored, Problem: v.Problem,
+			JobID: v.JobID, Number: v.Number, Participant: v.ParticipantID, Code: v.Participant, Hidden: v.Hidden, Ignored: v.Ignored, Token: v.Token, Problem: v.Problem,
 			Language: v.Language, At: v.CreatedAt, Generation: int(v.Generation), Verdict: judge.Verdict(v.Verdict), Score: v.Score, Groups: v.Groups, Tests: v.Tests, CPU: v.CpuUs,
 		}
 		if v.StartedAt != nil && v.JudgedAt != nil {

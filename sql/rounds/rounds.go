@@ -14,6 +14,7 @@
 //	adjustments.go   what staff add to rows
 //	overrides.go     verdicts that staff give
 //	logos.go         logos of organizations
+//	tokens.go        tokens that are spent on submissions
 //	clarifications.go  questions and answers
 //	import.go        contests that were held elsewhere
 //	importjobs.go    what was handed in to them, and their logs

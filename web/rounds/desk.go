@@ -26,6 +26,7 @@ type deskView struct {
 	Rank   int    // of that, as everybody sees it; 0 = none
 	Closed bool   // the round has not begun, so its problems are not shown
 	Rows   []deskRow
+	Tokens *tokenView // nil = the round has none
 }
 
 // deskRow is a problem on it.
@@ -93,6 +94,7 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 			return err
 		}
 	}
+	labels := map[string]string{}
 	if !view.Closed {
 		list, err := s.Config.Rounds.Problems(ctx, r.ID)
 		if err != nil {
@@ -104,6 +106,14 @@ func (s *Room) deskPage(c *fiber.Ctx) error {
 				row.Mine = &mine
 			}
 			view.Rows = append(view.Rows, row)
+			labels[p.Problem] = p.Label
+		}
+		if entry.Entered {
+			list, err := s.Config.Rounds.Tokened(ctx, r.ID, entry.Participant)
+			if err != nil {
+				return err
+			}
+			view.Tokens = tokens(r, list, labels)
 		}
 	}
 	return s.Page(c, fiber.StatusOK, "rounddesk", "%s", view, r.Title)

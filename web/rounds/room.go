@@ -24,6 +24,7 @@
 //	room.go          what the room holds, and who may do what
 //	rounds.go        rounds and their times
 //	team.go          the page of a participant
+//	tokens.go        tokens that are spent on submissions
 //	stream.go        what changes on a board, sent to who looks at it
 //	sheets.go        accounts of teams, once they are made
 //	staffpage.go     the pages on which staff make and run rounds

@@ -44,7 +44,7 @@ var actNames = map[string]locale.Word{
 	"round_organization": "round organization", "round_organization_remove": "round organization remove",
 	"round_finalize": "round finalize", "round_participant": "round participant", "round_participant_remove": "round participant remove",
 	"round_pause": "round pause", "round_problems": "round problems", "round_remove": "round remove",
-	"round_reopen": "round reopen", "round_resume": "round resume", "round_start": "round start", "round_thaw": "round thaw",
+	"round_reopen": "round reopen", "round_resume": "round resume", "round_start": "round start", "round_thaw": "round thaw", "round_token": "round token",
 	"round_unfreeze": "round unfreeze", "round_update": "round update", "round_verdict": "round verdict",
 	"space_create": "space create", "space_delete": "space delete", "space_invite": "space invite",
 	"space_join": "space join", "space_member": "space member", "space_member_remove": "space member remove", "space_problem": "space problem",

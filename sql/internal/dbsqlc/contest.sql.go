@@ -813,7 +813,7 @@ func (q *Queries) ContestSources(ctx context.Context, db DBTX, arg ContestSource
 }
 
 const contestSubmissions = `-- name: ContestSubmissions :many
-SELECT s.job_id, EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)::boolean AS ignored, p.id AS participant_id, p.code AS participant, p.hidden, s.problem::text AS problem, j.language, j.created_at,
+SELECT s.job_id, EXISTS (SELECT 1 FROM submission_marks m WHERE m.job_id = s.job_id)::boolean AS ignored, EXISTS (SELECT 1 FROM submission_tokens k WHERE k.job_id = s.job_id)::boolean AS token, p.id AS participant_id, p.code AS participant, p.hidden, s.problem::text AS problem, j.language, j.created_at,
   coalesce(c.number, 0)::bigint AS number, coalesce(j.verdict, '')::text AS verdict, j.score,
   (CASE WHEN r.job_id IS NULL THEN 0 ELSE generation_seen(j.job_id, r.generation) END)::integer AS generation,
   r.started_at, r.created_at AS judged_at, coalesce((r.result #>> '{usage,cpu_us}')::bigint, 0)::bigint AS cpu_us,
@@ -838,6 +838,7 @@ type ContestSubmissionsParams struct {
 type ContestSubmissionsRow struct {
 	JobID         int64
 	Ignored       bool
+	Token         bool
 	ParticipantID int64
 	Participant   string
 	Hidden        bool
@@ -869,6 +870,7 @@ func (q *Queries) ContestSubmissions(ctx context.Context, db DBTX, arg ContestSu
 		if err := rows.Scan(
 			&i.JobID,
 			&i.Ignored,
+			&i.Token,
 			&i.ParticipantID,
 			&i.Participant,
 			&i.Hidden,
