@@ -1267,6 +1267,11 @@ type PostRoundReopenRequest struct {
 	Reason string `json:"reason"`
 }
 
+// PostRoundTokensRequest is a schema of the description.
+type PostRoundTokensRequest struct {
+	JobID int64 `json:"job_id"`
+}
+
 // PostRoundVerdictsRequest is a schema of the description.
 type PostRoundVerdictsRequest struct {
 	JobID   int64    `json:"job_id"`
@@ -3210,6 +3215,12 @@ func (c *Client) PostRoundThaw(ctx context.Context, round string, options ...Cal
 	path := pathOf("/api/v1/rounds/%s/thaw", round)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
+}
+
+// PostRoundTokens calls POST /api/v1/rounds/{round}/tokens: Spend a token on what one has handed in, in a round whose settings give tokens: its score counts from then on, also when another comes last. For whoever may use the site.
+func (c *Client) PostRoundTokens(ctx context.Context, round string, body PostRoundTokensRequest, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/tokens", round)
+	return c.call(ctx, http.MethodPost, path, body, nil, options...)
 }
 
 // PostRoundUnfreeze calls POST /api/v1/rounds/{round}/unfreeze: Show what is hidden while it goes on, as staff of the space. For whoever may use the site.
