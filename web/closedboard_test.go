@@ -53,4 +53,15 @@ func TestABoardThatIsClosedIsToldOfNowhere(t *testing.T) {
 		t.Errorf("after the end somebody is told %d verdicts", n)
 	}
 	carl.reads("/api/v1/rounds/final/board", 200)
+	// What was shown stays so where the round goes on after all.
+	prof.ask("POST", "/api/v1/rounds/final/extend", `{"by_ms": 3600000}`, 200)
+	s.record()
+	bob.hands("stairs", judge.AC)
+	s.record()
+	if n := verdicts(carl); n != 2 {
+		t.Errorf("extended, somebody is told %d verdicts", n)
+	}
+	if n := verdicts(bob); n != 3 {
+		t.Errorf("extended, a team is told %d verdicts", n)
+	}
 }

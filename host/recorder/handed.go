@@ -97,7 +97,9 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 // heard is a judgement of a submission, for those who may know of it now.
 func (p *planner) heard(h *rounds.Handed, name string) object {
 	o := object{kind: contest.KindJudgement, name: name, submission: h.Number, audience: whom(h.Hidden)}
-	if p.clock.Hides(h.At) || p.config.Closed() && p.clock.Ended(p.now) == nil {
+	was := p.told[key{contest.KindJudgement, name}]
+	shown := contest.Audience(was.Audience)&contest.Public != 0 // and stays so, should the round go on after its end
+	if p.clock.Hides(h.At) || p.config.Closed() && p.clock.Ended(p.now) == nil && !shown {
 		o.audience = contest.Jury | contest.Staff
 		if p.config.Format != contest.ICPC || p.config.ICPC.OwnVerdictsInFreeze {
 			o.audience |= contest.Own

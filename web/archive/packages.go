@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
+
 	"deepoj/host/restore"
 	"deepoj/web/site"
 )
@@ -49,7 +51,7 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 	if err != nil {
 		return nil, err
 	}
-	instead := map[string]string{}
+	instead, left := map[string]string{}, int64(mostUnpacked)
 	for _, p := range c.Past.Problems {
 		if p.Make != nil {
 			instead[p.Problem] = p.Make.Version
@@ -57,7 +59,7 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 	}
 	for i := range out {
 		slug := out[i].Problem
-		receipt, err := s.bringOne(ctx, v, z, c.Packages[slug], slug, instead[slug])
+		receipt, err := s.bringOne(ctx, v, z, c.Packages[slug], slug, instead[slug], &left)
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, context.Cause(ctx)
@@ -71,20 +73,32 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 	return out, nil
 }
 
-// mostUnpacked bounds a file of a package of a problem, in bytes; whoever takes packages in has a bound for all of one.
-const mostUnpacked = 4 << 30
+// mostUnpacked bounds what is read of the packages of the problems of a contest, in bytes, all together: a small archive may have
+// much in it.
+const mostUnpacked = 2 << 30
+
+// errTooMuch is the cause of a package that is not read.
+var errTooMuch = site.Refuse(fiber.StatusUnprocessableEntity, "too_large", "The packages of problems in the contest package are larger than they may be together.", "Import the packages of the problems by themselves.")
 
 // bringOne has one taken in: of the file of that name in the archive, or of those of that folder.
-func (s *Room) bringOne(ctx context.Context, v site.Viewer, z *zip.Reader, name, slug, instead string) (int64, error) {
+func (s *Room) bringOne(ctx context.Context, v site.Viewer, z *zip.Reader, name, slug, instead string, left *int64) (int64, error) {
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(write(w, z, name)) }()
+	done := make(chan error, 1)
+	go func() {
+		err := write(w, z, name, left)
+		w.CloseWithError(err)
+		done <- err
+	}()
 	receipt, err := s.packages.Bring(ctx, v, slug, instead, r)
 	_ = r.CloseWithError(errors.New("nobody reads it any more"))
+	if wrong := <-done; errors.Is(wrong, errTooMuch) {
+		err = errTooMuch
+	}
 	return receipt.JobID, err
 }
 
 // write writes the package of a problem that is in an archive.
-func write(w io.Writer, z *zip.Reader, name string) error {
+func write(w io.Writer, z *zip.Reader, name string, left *int64) error {
 	folder := strings.HasSuffix(name, "/")
 	out := zip.NewWriter(w)
 	for _, f := range z.File {
@@ -104,8 +118,13 @@ func write(w io.Writer, z *zip.Reader, name string) error {
 			to, err = out.CreateHeader(&zip.FileHeader{Name: inside, Method: zip.Deflate})
 		}
 		if err == nil {
-			if _, err = io.CopyN(to, in, mostUnpacked); errors.Is(err, io.EOF) {
+			var n int64
+			n, err = io.CopyN(to, in, *left+1)
+			if *left -= n; errors.Is(err, io.EOF) {
 				err = nil // as it should end before
+			}
+			if *left < 0 {
+				err = errTooMuch
 			}
 		}
 		if err = errors.Join(err, in.Close()); err != nil || !folder {
