@@ -237,11 +237,12 @@ func TestPackagesOfProblemsInAContestPackageAreTakenIn(t *testing.T) {
 	s.member(space, judge.SpaceStaff, "other")
 	other := caller{s, s.session("other")}
 	more := other.brings(map[string][]byte{
-		"contest.yaml":       []byte("id: winter\nname: Winter\nstart_time: 2099-05-01T10:00:00+02:00\nduration: 5:00:00\n"),
-		"problems.yaml":      []byte("- {id: first, label: A, name: First}\n- {id: second, label: B, name: Second}\n"),
-		"problems/first.zip": problem, "problems/second.zip": problem,
+		"contest.yaml":        []byte("id: winter\nname: Winter\nstart_time: 2099-05-01T10:00:00+02:00\nduration: 5:00:00\n"),
+		"problems.yaml":       []byte("- {id: broken, label: X, name: Broken}\n- {id: first, label: A, name: First}\n- {id: second, label: B, name: Second}\n"),
+		"problems/broken.zip": []byte("none"), "problems/first.zip": problem, "problems/second.zip": problem,
 	}, client.NewContest{Space: "cup"})
-	if len(more.Packages) != 2 || more.Packages[0].JobID == 0 || !strings.Contains(more.Packages[1].Error, "as many as a setter may") {
+	// What is no package takes nothing of the day.
+	if len(more.Packages) != 3 || !strings.Contains(more.Packages[0].Error, "no ZIP archive") || more.Packages[1].JobID == 0 || !strings.Contains(more.Packages[2].Error, "as many as a setter may") {
 		t.Errorf("with one version a day: %+v", more.Packages)
 	}
 }

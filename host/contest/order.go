@@ -67,7 +67,7 @@ func compare(a, b *row) int {
 	return cmp.Or(compareSections(a.section, b.section), compareKeys(a.sum.key, b.sum.key), bytes.Compare(a.name, b.name), cmp.Compare(a.ID, b.ID))
 }
 
-// place returns the place of a row in the order, in which it must be.
+// place returns the place at which a row is in the order, or belongs.
 func (s *State) place(r *row) int {
 	i, _ := slices.BinarySearchFunc(s.order, r, compare)
 	return i

@@ -155,6 +155,9 @@ func (f *foreign) types(settings map[string]any) {
 }
 
 func (f *foreign) people() {
+	if f.files["accounts.json"] != nil {
+		f.note("The accounts of the package are not made: import their list on the page of teams of the space.")
+	}
 	for _, o := range objects[organizationObject](f.reading, "organizations.json") {
 		f.tell(f.begin, contest.KindOrganization, clics.ID(o.ID), contest.Everybody, "", contest.OrganizationData{
 			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.Subdivision, URL: o.URL, Twitter: strings.TrimPrefix(o.Twitter, "@"),

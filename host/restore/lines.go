@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"deepoj/host/contest"
+	"deepoj/host/contest/clics"
 	"deepoj/sql/rounds"
 )
 
-// LogFile is where a package has the log of its round, as one line of JSON for each line.
-const LogFile = "deepoj/log.ndjson"
+// LogFile is [clics.LogFile].
+const LogFile = clics.LogFile
 
 // Line is a line of a log that means the same on every server: participants have their codes, and removed intervals are counted
 // from 1 on.

@@ -47,6 +47,24 @@ func (s *Room) apiIgnored(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"ignored": out, "next": next(found, limit, func(v rounds.Ignored) string { return strconv.FormatInt(v.JobID, 10) })})
 }
 
+// jobField is the submission that JSON names.
+func jobField(f *site.Fields) (job int64) {
+	if !f.Has("job_id") {
+		f.Wrong.Add(site.WrongField("job_id", site.ReasonMissing, "The field is missing."))
+	}
+	f.Value("job_id", "a number", &job)
+	return job
+}
+
+// jobTyped is the submission that a form names.
+func jobTyped(c *fiber.Ctx) (int64, error) {
+	job, err := strconv.ParseInt(strings.TrimSpace(c.FormValue("job_id")), 10, 64)
+	if err != nil {
+		return 0, site.WrongField("job_id", site.ReasonInvalid, "Name the submission by its number, as its page does.")
+	}
+	return job, nil
+}
+
 // afterJob reads the cursor and the length of a list by submissions.
 func afterJob(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = site.LimitOf(c); err != nil {
@@ -66,11 +84,7 @@ func (s *Room) apiIgnore(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var job int64
-	if !f.Has("job_id") {
-		f.Wrong.Add(site.WrongField("job_id", site.ReasonMissing, "The field is missing."))
-	}
-	f.Value("job_id", "a number", &job)
+	job := jobField(f)
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
@@ -114,10 +128,8 @@ func (s *Room) ignoreForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	job, err := strconv.ParseInt(strings.TrimSpace(c.FormValue("job_id")), 10, 64)
-	if err != nil {
-		err = site.WrongField("job_id", site.ReasonInvalid, "Name the submission by its number, as its page does.")
-	} else {
+	job, err := jobTyped(c)
+	if err == nil {
 		err = s.ignore(c, r, job, c.FormValue("reason"))
 	}
 	return s.acted(c, err, func(v *staffView) { v.Job, v.Why = c.FormValue("job_id"), c.FormValue("reason") })

@@ -79,12 +79,8 @@ func (s *Room) apiOverride(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var job int64
 	var score *float64
-	if !f.Has("job_id") {
-		f.Wrong.Add(site.WrongField("job_id", site.ReasonMissing, "The field is missing."))
-	}
-	f.Value("job_id", "a number", &job)
+	job := jobField(f)
 	f.Value("score", "a number", &score)
 	verdict, reason := f.Text("verdict"), f.Text("reason")
 	if err := f.Wrong.Err(); err != nil {
@@ -130,10 +126,8 @@ func (s *Room) overrideForm(c *fiber.Ctx) error {
 		typed[name] = strings.TrimSpace(c.FormValue(name))
 	}
 	var score *float64
-	job, err := strconv.ParseInt(typed["job_id"], 10, 64)
-	if err != nil {
-		err = site.WrongField("job_id", site.ReasonInvalid, "Name the submission by its number, as its page does.")
-	} else if typed["score"] != "" {
+	job, err := jobTyped(c)
+	if err == nil && typed["score"] != "" {
 		score = new(0.0)
 		if *score, err = strconv.ParseFloat(typed["score"], 64); err != nil {
 			err = site.WrongField("score", site.ReasonInvalid, "A score is a number.")

@@ -3,8 +3,6 @@ package rounds
 import (
 	"errors"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -125,11 +123,7 @@ func (s *Room) apiSpend(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var job int64
-	if !f.Has("job_id") {
-		f.Wrong.Add(site.WrongField("job_id", site.ReasonMissing, "The field is missing."))
-	}
-	f.Value("job_id", "a number", &job)
+	job := jobField(f)
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
@@ -145,9 +139,9 @@ func (s *Room) spendForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	job, err := strconv.ParseInt(strings.TrimSpace(c.FormValue("job_id")), 10, 64)
+	job, err := jobTyped(c)
 	if err != nil {
-		return site.WrongField("job_id", site.ReasonInvalid, "Name the submission by its number, as its page does.")
+		return err
 	}
 	if err := s.spend(c, r, job); err != nil {
 		return err

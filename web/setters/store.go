@@ -62,8 +62,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // takeArchive stores the archive of somebody who may make a version of the problem, of
 // a body of about size bytes; negative = nobody knows. Nobody else's is read.
-func (s *Room) takeArchive(c *fiber.Ctx, u *upload, from io.Reader, size int64, wrong *site.WrongFields) error {
-	ctx, v := c.UserContext(), site.ViewerOf(c)
+func (s *Room) takeArchive(ctx context.Context, v site.Viewer, u *upload, from io.Reader, size int64, wrong *site.WrongFields) error {
 	if err := s.MayChange(ctx, v, u.Problem); err != nil {
 		return err
 	}
@@ -108,21 +107,26 @@ func (s *Room) orderImport(ctx context.Context, v site.Viewer, u upload, wrong s
 		return sql.Receipt{}, err
 	}
 	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
-		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given,
+		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given, Instead: u.instead,
 	}, u.Key)
 }
 
 // takeIn reads a package from a request and stores the job that takes it in.
 func (s *Room) takeIn(c *fiber.Ctx) (upload, sql.Receipt, error) {
-	var receipt sql.Receipt
 	u, wrong, err := s.readPackage(c)
+	receipt, err := s.orderTaken(c.UserContext(), site.ViewerOf(c), u, wrong, err)
+	return u, receipt, err
+}
+
+// orderTaken stores the job that takes in what came without an error. Of what comes to nothing the version of the day is given back.
+func (s *Room) orderTaken(ctx context.Context, v site.Viewer, u upload, wrong site.WrongFields, err error) (receipt sql.Receipt, _ error) {
 	if err == nil {
-		receipt, err = s.orderImport(c.UserContext(), site.ViewerOf(c), u, wrong)
+		receipt, err = s.orderImport(ctx, v, u, wrong)
 	}
 	if u.taken && (err != nil || receipt.Existing) {
-		err = errors.Join(err, s.CountVersion(c.UserContext(), site.ViewerOf(c), 0, true))
+		err = errors.Join(err, s.CountVersion(ctx, v, 0, true))
 	}
-	return u, receipt, err
+	return receipt, err
 }
 
 // Bring stores an archive that came with something else, and the job that takes it in and makes it live once it is proved. Rounds
@@ -131,25 +135,13 @@ func (s *Room) Bring(ctx context.Context, v site.Viewer, slug, instead string, f
 	if s.Config.Blobs == nil {
 		return sql.Receipt{}, site.NoBlobs()
 	}
-	u := upload{Problem: slug, Activate: true}
+	u := upload{Problem: slug, Activate: true, instead: instead}
 	wrong := u.check()
-	if err := wrong.Err(); err != nil {
-		return sql.Receipt{}, err
-	}
-	if err := errors.Join(s.MayChange(ctx, v, slug), s.TakeVersion(ctx, v, -1)); err != nil {
-		return sql.Receipt{}, err
-	}
-	err := s.storeArchive(ctx, &u, from, &wrong)
+	err := wrong.Err()
 	if err == nil {
-		err = wrong.Err()
+		err = s.takeArchive(ctx, v, &u, from, -1, &wrong)
 	}
-	err = errors.Join(err, s.CountVersion(ctx, v, u.bytes, err != nil))
-	if err != nil {
-		return sql.Receipt{}, err
-	}
-	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
-		Problem: slug, Archive: string(u.archive), Bytes: u.bytes, Activate: true, Instead: instead,
-	}, site.Key{})
+	return s.orderTaken(ctx, v, u, wrong, err)
 }
 
 // orderPackage stores a job about a package.

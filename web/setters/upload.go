@@ -32,6 +32,7 @@ type upload struct {
 	judge.Given // of a problem whose format need not say it
 
 	Key     site.Key
+	instead string // version in whose place it comes; see [judge.PackagePayload]
 	archive blob.Digest
 	bytes   int64
 	taken   bool // it is one of the versions that a setter may make today
@@ -104,7 +105,7 @@ func (s *Room) readPackage(c *fiber.Ctx) (upload, site.WrongFields, error) {
 			return u, wrong, nil
 		}
 		size := int64(c.Request().Header.ContentLength())
-		err := s.takeArchive(c, &u, &counted{r: body, want: size}, size, &wrong)
+		err := s.takeArchive(c.UserContext(), site.ViewerOf(c), &u, &counted{r: body, want: size}, size, &wrong)
 		return u, wrong, err
 	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
 		return s.readForm(c, u, multipart.NewReader(body, params["boundary"]))
@@ -162,7 +163,7 @@ func (s *Room) readForm(c *fiber.Ctx, u upload, form *multipart.Reader) (upload,
 		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
 			return u, wrong, nil
 		}
-		if err := s.takeArchive(c, &u, part, int64(c.Request().Header.ContentLength()), &wrong); err != nil || len(wrong) > 0 {
+		if err := s.takeArchive(c.UserContext(), site.ViewerOf(c), &u, part, int64(c.Request().Header.ContentLength()), &wrong); err != nil || len(wrong) > 0 {
 			return u, wrong, err
 		}
 	}

@@ -299,12 +299,12 @@ func (c *checking) entries(start time.Time, length time.Duration) (out []contest
 	return append(append(out, c.judgements(handed)...), c.added(numbers)...), codes, nil
 }
 
-// logFile is where a package of ours has the log of its round.
-const logFile = "deepoj/log.ndjson"
+// LogFile is where a package of ours has the log of its round, as one line of JSON for each line.
+const LogFile = "deepoj/log.ndjson"
 
 // added is what staff added to rows, which only the log of a round says.
 func (c *checking) added(numbers map[string]int64) (out []contest.Entry) {
-	for line := range bytes.SplitSeq(c.files[logFile], []byte("\n")) {
+	for line := range bytes.SplitSeq(c.files[LogFile], []byte("\n")) {
 		var l struct {
 			Kind   contest.Kind            `json:"kind"`
 			Object string                  `json:"object"`
