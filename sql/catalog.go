@@ -200,7 +200,7 @@ type Day struct {
 // than the newest 2000, oldest first. Days without any are left out.
 func (s *Site) History(ctx context.Context, f Filter, days int) ([]Day, error) {
 	found, err := s.q.HistoryDays(ctx, planned{s.main}, dbsqlc.HistoryDaysParams{
-		Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), Most: pictured, Days: int32(days),
+		Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), Unveiled: f.Unveiled, Most: pictured, Days: int32(days),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count submissions by day: %w", err)

@@ -48,11 +48,11 @@ func (s *Site) SetCheckerMessages(ctx context.Context, slug string, who judge.Ch
 	return judge.Wrong("checker_messages", "may_leak", "show that the checkers give no answer away")
 }
 
-// MessagesOfJob returns who reads what the checkers say of a submission or run.
-func (s *Site) MessagesOfJob(ctx context.Context, jobID int64) (judge.CheckerMessages, error) {
-	counts, err := s.q.CheckerMessagesOfJob(ctx, s.main, jobID)
+// ToldOfJob returns what is told of a submission or run beside that it is done.
+func (s *Site) ToldOfJob(ctx context.Context, jobID int64) (judge.JobTold, error) {
+	v, err := s.q.ToldOfJob(ctx, s.main, jobID)
 	if err != nil {
-		return "", fmt.Errorf("who reads the checker messages of job %d: %w", jobID, err)
+		return judge.JobTold{}, fmt.Errorf("who reads what of job %d: %w", jobID, err)
 	}
-	return judge.CheckerMessages(counts), nil
+	return judge.JobTold{Messages: judge.CheckerMessages(v.Counts), Feedback: judge.Feedback(v.Feedback), SpaceID: v.SpaceID}, nil
 }

@@ -20,12 +20,19 @@ import (
 //
 // The database decides which events those are, in its function event_seen, for webhooks too.
 type Reader struct {
-	s     *Site
-	whole bool
+	s        *Site
+	whole    bool
+	unveiled bool
 }
 
 // For returns the reader for staff, or for everybody else.
-func (s *Site) For(staff bool) Reader { return Reader{s, staff} }
+func (s *Site) For(staff bool) Reader { return Reader{s, staff, false} }
+
+// Unveiled is the reader for who runs the round of what is read, and so is told what it hides from participants.
+func (r Reader) Unveiled() Reader {
+	r.unveiled = true
+	return r
+}
 
 // The same, of the whole.
 

@@ -21,6 +21,7 @@ type Filter struct {
 	Verdict                   judge.Verdict // of the live result
 	Space                     int64         // id of the space that they were handed in to
 	Round, Participant        int64         // ids of the round, and of who handed them in there
+	Unveiled                  bool          // who asks may be told whatever rounds hide from participants
 	Before                    int64         // only job ids below this: the cursor
 	Limit                     int           // 1 to 200; 0 = 50
 }
@@ -47,6 +48,7 @@ type jobRow struct {
 
 	Author, Problem, Title, Language, Version, Token string
 	Told                                             judge.CheckerMessages
+	Feedback                                         judge.Feedback
 	Space                                            string
 	SpaceID                                          int64
 	Unofficial                                       bool
@@ -102,23 +104,37 @@ func (p planned) Query(ctx context.Context, text string, a ...any) (pgx.Rows, er
 	return p.Pool.Query(ctx, text, append([]any{pgx.QueryExecModeCacheDescribe}, a...)...)
 }
 
-// Submission returns one submission with its sources, or [ErrNotFound].
+// Submission returns one submission with its sources, or [ErrNotFound]. Of its result there is what its participant is told,
+// unless the reader is for staff or [Reader.Unveiled].
 func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
-	found, err := standing(ctx, r.s, r.s.main, "StandingSubmission", pg.Args{"job_id": jobID, "whole": r.whole}, submission)
+	found, err := standing(ctx, r.s, r.s.main, "StandingSubmission", pg.Args{"job_id": jobID, "whole": r.whole}, r.submission)
 	return only(found, err, "submission", jobID)
 }
 
 // Submissions returns the submissions that f chooses, newest first, without
-// sources and without the tests, groups and compiler output of their results.
+// sources and without the tests, groups and compiler output of their results. What participants are told of those holds here,
+// too, also for the choice by verdict.
 func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
+	if f.Unveiled {
+		r.unveiled = true
+	}
 	found, err := standing(ctx, r.s, planned{r.s.main}, "StandingSubmissions", pg.Args{
-		"whole": r.whole, "before": orMax(f.Before), "author": f.Author, "problem": f.Problem, "language": f.Language, "verdict": string(f.Verdict),
+		"whole": r.whole, "unveiled": r.whole || r.unveiled, "before": orMax(f.Before), "author": f.Author, "problem": f.Problem, "language": f.Language, "verdict": string(f.Verdict),
 		"space_id": f.Space, "round_id": f.Round, "participant": f.Participant, "max": pg.Bounded(f.Limit),
-	}, submission)
+	}, r.submission)
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
 	}
 	return found, nil
+}
+
+// submission is what a row says of a submission, as the reader may see it.
+func (r Reader) submission(v jobRow, j judge.Job) (judge.Submission, error) {
+	sub, err := submission(v, j)
+	if !r.whole && !r.unveiled {
+		sub.Veil()
+	}
+	return sub, err
 }
 
 func submission(v jobRow, j judge.Job) (judge.Submission, error) {
@@ -127,7 +143,7 @@ func submission(v jobRow, j judge.Job) (judge.Submission, error) {
 	}
 	sub := judge.Submission{
 		Job: j, Problem: v.Problem, Title: v.Title, Language: v.Language, Told: v.Told, Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
-		Participant: v.Participant, Team: v.Team, Round: v.Round,
+		Participant: v.Participant, Team: v.Team, Round: v.Round, Feedback: v.Feedback,
 	}
 	if sub.Result != nil {
 		sub.Result.NamePartial() // groups of older results say AC

@@ -297,12 +297,8 @@ func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
 	}
 }
 
-// changing are the parts of an answer that differ with the time at which it is asked for, which differs between worlds.
-var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|"[a-z_]+":"\d+:\d\d:\d\d\.\d{3}"|"startAt":"[^"]*"|"frozenDuration":\[\d+|name="csrf" value="[^"]*"|name="key" value="[^"]*"|href="/submissions/\d+">\d+<|nonce="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
-
-// Two rounds that are alike until the freeze, and differ behind it: whoever is told, but those who hand in, gets the same
-// answers, byte by byte, but for times.
-func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
+// roundPaths are addresses that answer about the round final, or could.
+func roundPaths() []string {
 	paths := []string{
 		"/api/v1/rounds", "/api/v1/rounds/final", "/api/v1/rounds/final/board", "/api/v1/rounds/final/board?group=uni", "/api/v1/rounds/final/problems",
 		"/api/v1/problems", "/api/v1/problems/aplusb", "/api/v1/problems/aplusb/statistics", "/api/v1/problems/stairs/statistics",
@@ -323,6 +319,16 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 			}
 		}
 	}
+	return paths
+}
+
+// changing are the parts of an answer that differ with the time at which it is asked for, which differs between worlds.
+var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":-?\d+|"[a-z_]+":"\d+:\d\d:\d\d\.\d{3}"|"startAt":"[^"]*"|"frozenDuration":\[\d+|name="csrf" value="[^"]*"|name="key" value="[^"]*"|href="/submissions/\d+">\d+<|nonce="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
+
+// Two rounds that are alike until the freeze, and differ behind it: whoever is told, but those who hand in, gets the same
+// answers, byte by byte, but for times.
+func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
+	paths := roundPaths()
 	var worlds [2]map[string]string
 	for w := range worlds {
 		s := newStage(t)
@@ -345,15 +351,7 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 		worlds[w] = map[string]string{}
 		for who, token := range map[string]string{"guest": "", "bob": bob.token, "carl": carl.token} {
 			for _, path := range paths {
-				headers := []string{}
-				if token != "" {
-					headers = append(headers, "Authorization: Bearer "+token)
-				}
-				if !strings.HasPrefix(path, "/api/") && token != "" {
-					headers = []string{"Cookie: " + peopleroom.SessionCookie + "=" + token}
-				}
-				r := s.do(http.MethodGet, path, "", headers...)
-				worlds[w][who+" "+path] = fmt.Sprint(r.status, " ", changing.ReplaceAllString(r.body, ""))
+				worlds[w][who+" "+path] = caller{s, token}.answer(path)
 			}
 		}
 		if b := worlds[w]["guest /api/v1/rounds/final/board"]; !strings.Contains(b, `"pending":2`) || strings.Contains(b, `"solved":true`) {
@@ -363,6 +361,26 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 			t.Errorf("staff see %s", rows(b))
 		}
 	}
+	alike(t, worlds)
+}
+
+// answer is what a path answers, but for what differs with time.
+func (c caller) answer(path string) string {
+	c.Helper()
+	headers := []string{}
+	if c.token != "" {
+		headers = append(headers, "Authorization: Bearer "+c.token)
+	}
+	if !strings.HasPrefix(path, "/api/") && c.token != "" {
+		headers = []string{"Cookie: " + peopleroom.SessionCookie + "=" + c.token}
+	}
+	r := c.do(http.MethodGet, path, "", headers...)
+	return fmt.Sprint(r.status, " ", changing.ReplaceAllString(r.body, ""))
+}
+
+// alike reports what answers otherwise in the one world than in the other.
+func alike(t *testing.T, worlds [2]map[string]string) {
+	t.Helper()
 	for name, one := range worlds[0] {
 		if other := worlds[1][name]; one != other {
 			at := 0

@@ -44,11 +44,11 @@ func Check(r *judge.Round) error {
 	switch {
 	case err != nil:
 		return judge.Wrong("settings", "invalid", "The settings of the format cannot be used: %s.", err)
-	// Pages show people what became of what they hand in, so what would be promised here would not be kept.
-	case cfg.Format == ICPC && !cfg.ICPC.OwnVerdictsInFreeze:
-		return judge.Wrong("settings", "unsupported", "own_verdicts_in_freeze has to be true: teams cannot be kept from seeing their own verdicts yet.")
-	case cfg.Format == IOI && cfg.IOI.Feedback != "full":
-		return judge.Wrong("settings", "unsupported", "feedback has to be full: teams cannot be kept from seeing what became of their own submissions yet.")
+	case r.Follows && cfg.Format == IOI && cfg.IOI.Feedback.Veils():
+		return judge.Wrong("settings", "follows", "A round that follows its space hides nothing of what members hand in: feedback has to be full.")
+	// Ranks and scores would tell what the feedback does not.
+	case cfg.Format == IOI && !cfg.IOI.Feedback.Verdict() && cfg.IOI.Board != BoardNone:
+		return judge.Wrong("settings", "leaks", "With the feedback %s the board has to be none: ranks would tell the scores.", cfg.IOI.Feedback)
 	}
 	if end := ClockOf(r).End(); r.Thaw != nil && !end.IsZero() && r.Thaw.Before(end) {
 		return judge.Wrong("thaw_at", "before_end", "The thaw is before the end of the round.")

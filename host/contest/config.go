@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deepoj/host/judge"
 )
 
 // Format is how a contest is scored.
@@ -78,14 +80,14 @@ const (
 
 // IOIConfig are the settings of the format ioi. Those that have nothing to do with the standings are kept for others.
 type IOIConfig struct {
-	Mode           Mode        `json:"mode"`
-	Precision      int         `json:"precision"` // decimal places that are shown; scores are not rounded
-	Tie            Tie         `json:"tie"`
-	Feedback       string      `json:"feedback"`
-	Board          string      `json:"board"`
-	Tokens         *TokenRules `json:"tokens"` // nil = nobody has any
-	MinInterval    int         `json:"min_interval_s"`
-	MaxSubmissions int         `json:"max_submissions"`
+	Mode           Mode           `json:"mode"`
+	Precision      int            `json:"precision"` // decimal places that are shown; scores are not rounded
+	Tie            Tie            `json:"tie"`
+	Feedback       judge.Feedback `json:"feedback"` // what participants are told of what they hand in, while the round goes on
+	Board          string         `json:"board"`
+	Tokens         *TokenRules    `json:"tokens"` // nil = nobody has any
+	MinInterval    int            `json:"min_interval_s"`
+	MaxSubmissions int            `json:"max_submissions"`
 }
 
 // Limits are how long after the last submission of a problem a participant may hand in another, and how many of it there may be;
@@ -108,6 +110,18 @@ const (
 // Closed reports whether the board, and what it is made of, is for staff alone while the round goes on.
 func (c Config) Closed() bool { return c.Format == IOI && c.IOI.Board != BoardAll }
 
+// Feedback is how much participants are told of what became of something that they handed in at a moment, with a token or without,
+// and did not fail to compile. The like for pages is the function feedback_told of the database.
+func (c Config) Feedback(clock Clock, now, handedIn time.Time, token bool) judge.Feedback {
+	switch {
+	case c.Format == ICPC && !c.ICPC.OwnVerdictsInFreeze && clock.Hides(handedIn):
+		return judge.FeedbackNone
+	case c.Format != IOI || token || clock.over(now) && !clock.Hides(handedIn):
+		return judge.FeedbackFull
+	}
+	return c.IOI.Feedback
+}
+
 // ParseConfig reads the settings of a format, the field format_config of a round. What is left out has its default; empty
 // text is all of them. An error names the setting and what it may be.
 func ParseConfig(format Format, text []byte) (Config, error) {
@@ -115,7 +129,7 @@ func ParseConfig(format Format, text []byte) (Config, error) {
 		Format: format,
 		ICPC:   ICPCConfig{PenaltyMinutes: 20, Rounding: MinuteEach, TieLast: true, Medals: Medals{4, 4, 4, []string{}}, OwnVerdictsInFreeze: true},
 		IOI: IOIConfig{
-			Mode: MaxSubtask, Precision: 2, Tie: TieNone, Feedback: "full", Board: BoardAll, MinInterval: 60, MaxSubmissions: 50,
+			Mode: MaxSubtask, Precision: 2, Tie: TieNone, Feedback: judge.FeedbackFull, Board: BoardAll, MinInterval: 60, MaxSubmissions: 50,
 		},
 	}
 	var err error
@@ -244,7 +258,7 @@ func (c IOIConfig) check() error {
 		oneOf("mode", c.Mode, Max, MaxSubtask, MaxTokenedLast, LastSubmission),
 		between("precision", int64(c.Precision), 0, 6),
 		oneOf("tie", c.Tie, TieNone, TieTime, TieSolved),
-		oneOf("feedback", c.Feedback, "full", "groups", "public", "none"),
+		oneOf("feedback", c.Feedback, judge.Feedbacks...),
 		oneOf("board", c.Board, BoardNone, BoardOwnRank, BoardAll),
 		between("min_interval_s", int64(c.MinInterval), 0, most),
 		between("max_submissions", int64(c.MaxSubmissions), 0, most),

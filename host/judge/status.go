@@ -22,6 +22,7 @@
 //	page.go      what people see of a version of a problem
 //	factor.go     second factors
 //	given.go     what is said of a package that does not say it
+//	feedback.go  what participants are told while a round hides something
 //	message.go   who reads what checkers say
 //	verdict.go   verdicts
 //	event.go     what happens to a job

@@ -18,7 +18,10 @@ type Submission struct {
 	Team        string // what that is called
 	Version     string // of kind draft: the version of the problem that it was handed in to
 
-	Told CheckerMessages // who reads what the problem's checkers say
+	Told     CheckerMessages // who reads what the problem's checkers say
+	Feedback Feedback        // how much of the result its participant is told now; "" = all
+	Veiled   bool            // Result is without what Feedback does not tell
+	Samples  []TestResult    // where Veiled leaves no Result: what is told of its tests
 }
 
 // Place is where a waiting job stands in the queue.

@@ -82,7 +82,7 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	if h.Generation == 0 {
 		return
 	}
-	o := p.heard(h, name)
+	o := p.heard(h, name, h.Verdict)
 	d := contest.JudgementData{
 		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: p.moment(h.Start), End: p.moment(h.End), CPU: h.CPU,
 	}
@@ -94,21 +94,27 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	p.runs(o, h)
 }
 
-// heard is a judgement of a submission, for those who may know of it now.
-func (p *planner) heard(h *rounds.Handed, name string) object {
+// heard is a judgement of a submission, for those who may know of it now. Whoever handed in and was told of it once stays told.
+func (p *planner) heard(h *rounds.Handed, name string, verdict judge.Verdict) object {
 	o := object{kind: contest.KindJudgement, name: name, submission: h.Number, audience: whom(h.Hidden)}
 	was := p.told[key{contest.KindJudgement, name}]
 	shown := contest.Audience(was.Audience)&contest.Public != 0 // and stays so, should the round go on after its end
 	if p.clock.Hides(h.At) || p.config.Closed() && p.clock.Ended(p.now) == nil && !shown {
+		o.audience = contest.Jury | contest.Staff | contest.Own
+	}
+	own := contest.Audience(was.Audience)&contest.Own != 0
+	if verdict != judge.CE && !p.feedback(h).Verdict() && !own {
 		o.audience = contest.Jury | contest.Staff
-		if p.config.Format != contest.ICPC || p.config.ICPC.OwnVerdictsInFreeze {
-			o.audience |= contest.Own
-		}
 	}
 	if o.audience&contest.Own != 0 {
 		o.only = h.Participant
 	}
 	return o
+}
+
+// feedback is how much whoever handed something in is told of what became of it.
+func (p *planner) feedback(h *rounds.Handed) judge.Feedback {
+	return p.config.Feedback(p.clock, p.now, h.At, h.Token)
 }
 
 // stands reports whether a result that stands keeps another judging of a submission than the one by this name, and wants that
@@ -126,15 +132,13 @@ func (p *planner) stands(h *rounds.Handed, told []rounds.Object, name string) bo
 		if !d.Current || old.Object == name {
 			continue
 		}
-		o := p.heard(h, old.Object)
+		o := p.heard(h, old.Object, d.Verdict)
 		p.say(o, d)
 		for _, run := range p.seen.Told {
 			if contest.Kind(run.Kind) == contest.KindRun && run.Submission == h.Number && strings.HasPrefix(run.Object, old.Object+"-") {
 				one := o
 				one.kind, one.name = contest.KindRun, run.Object
-				if !p.seen.Round.PublicRuns {
-					one = p.unpublic(one, h)
-				}
+				one = p.single(one, h)
 				one.data = run.Data
 				p.want = append(p.want, one)
 			}
@@ -144,9 +148,14 @@ func (p *planner) stands(h *rounds.Handed, told []rounds.Object, name string) bo
 	return false
 }
 
-// unpublic is a single test where these are for the jury and for who handed in.
-func (p *planner) unpublic(run object, h *rounds.Handed) object {
-	if run.audience&(contest.Own|contest.Teams) == 0 {
+// single is a single test for those who may know of it, of those who are told of its judgement: where they are not public, the jury
+// and who handed in, and where the feedback is without them, the jury alone.
+func (p *planner) single(run object, h *rounds.Handed) object {
+	switch {
+	case p.feedback(h).Veils():
+		run.audience, run.only = run.audience&(contest.Jury|contest.Staff), 0
+		return run
+	case p.seen.Round.PublicRuns || run.audience&(contest.Own|contest.Teams) == 0:
 		return run
 	}
 	run.audience, run.only = run.audience&^(contest.Public|contest.Teams)|contest.Own, h.Participant
@@ -167,9 +176,7 @@ func (p *planner) runs(judgement object, h *rounds.Handed) {
 	}
 	o := judgement
 	o.kind = contest.KindRun
-	if !p.seen.Round.PublicRuns {
-		o = p.unpublic(o, h)
-	}
+	o = p.single(o, h)
 	at := h.Start
 	for i, t := range tests {
 		at = at.Add(time.Duration(t.Wall * float64(time.Millisecond)))

@@ -4,9 +4,10 @@
 SELECT ((now() AT TIME ZONE 'UTC')::date - (n.created_at AT TIME ZONE 'UTC')::date)::integer AS days_ago,
   count(*) AS submitted, count(*) FILTER (WHERE n.verdict = 'AC') AS accepted
 FROM (
-  SELECT s.created_at, s.verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id
+  SELECT s.created_at, CASE WHEN t.told THEN s.verdict END AS verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id,
+    LATERAL (SELECT @unveiled::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups') AS told) t
   WHERE (@author::text = '' OR s.author = @author) AND (@problem::text = '' OR s.problem = @problem)
-    AND (@language::text = '' OR s.language = @language) AND (@verdict::text = '' OR s.verdict = @verdict) AND j.kind = 'submission'
+    AND (@language::text = '' OR s.language = @language) AND (@verdict::text = '' OR s.verdict = @verdict AND t.told) AND j.kind = 'submission'
   ORDER BY s.job_id DESC LIMIT @most::integer) n
 WHERE n.created_at > now() - make_interval(days => @days::integer)
 GROUP BY 1 ORDER BY 1 DESC;

@@ -112,5 +112,7 @@ SELECT coalesce((SELECT s.checker_messages FROM problem_settings s WHERE s.slug 
   coalesce((SELECT v.problem ->> 'checker_messages' FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version WHERE p.slug = @slug), '')::text AS package,
   checker_messages(@slug)::text AS counts, (checker_untold(@slug) IS NOT NULL)::boolean AS barred, coalesce(checker_untold(@slug), '')::text AS untold;
 
--- name: CheckerMessagesOfJob :one
-SELECT checker_messages(coalesce((SELECT p.problem FROM job_payloads p WHERE p.job_id = @job_id), ''))::text AS counts;
+-- name: ToldOfJob :one
+SELECT checker_messages(coalesce(p.problem, ''))::text AS counts, coalesce(p.space_id, 0)::bigint AS space_id,
+  (CASE WHEN p.round_id IS NULL THEN '' ELSE feedback_told(p.job_id) END)::text AS feedback
+FROM (VALUES (1)) one LEFT JOIN job_payloads p ON p.job_id = @job_id;

@@ -97,9 +97,13 @@ type Entry struct {
 // Tries is what a participant has handed in to a problem of a round.
 type Tries struct {
 	Tries, Waiting int // all of them, and those without a verdict
+	Veiled         int // of which it is not told what became of them
 	Solved         bool
-	Score          float64 // the best
+	Score          float64 // the best that is told
 }
+
+// Told reports whether it is told what became of any of them.
+func (t Tries) Told() bool { return t.Tries > t.Waiting+t.Veiled }
 
 // Tries returns what a participant has handed in to a round, by problem.
 func (s *Store) Tries(ctx context.Context, round, participant int64) (map[string]Tries, error) {
@@ -109,7 +113,7 @@ func (s *Store) Tries(ctx context.Context, round, participant int64) (map[string
 	}
 	out := map[string]Tries{}
 	for _, v := range found {
-		out[v.Problem] = Tries{int(v.Tries), int(v.Waiting), v.Solved, v.Score}
+		out[v.Problem] = Tries{int(v.Tries), int(v.Waiting), int(v.Veiled), v.Solved, v.Score}
 	}
 	return out, nil
 }

@@ -18,7 +18,7 @@ type Tokened struct {
 	JobID   int64
 	Problem string
 	At      time.Time
-	Verdict judge.Verdict // "" = it is not judged yet
+	Verdict judge.Verdict // "" = there is none that is told yet
 	Score   *float64
 	Token   *time.Time // when one was spent on it
 }

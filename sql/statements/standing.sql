@@ -24,7 +24,8 @@ LEFT JOIN rejudge_set_jobs m ON m.set_id = j.rejudge_set AND m.job_id = j.job_id
 s.problem, coalesce(v.title, s.problem) AS title, j.language, s.author, checker_messages(s.problem) AS told,
   coalesce(c.slug, '') AS space, coalesce(s.space_id, 0) AS space_id, coalesce(s.participant_id, 0) AS participant,
   coalesce((SELECT coalesce(nullif(t.display_name, ''), t.name) FROM participants t WHERE t.id = s.participant_id), '') AS team,
-  coalesce((SELECT d.code FROM rounds d WHERE d.id = s.round_id), '') AS round, s.unofficial
+  coalesce((SELECT d.code FROM rounds d WHERE d.id = s.round_id), '') AS round, s.unofficial,
+  CASE WHEN s.round_id IS NULL THEN '' ELSE feedback_told(s.job_id) END AS feedback
 
 -- name: SubmittedJoins :part
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
@@ -51,7 +52,7 @@ WHERE s.job_id < @before AND s.problem IS NOT NULL
   AND (@author::text = '' OR s.author = @author)
   AND (@problem::text = '' OR s.problem = @problem)
   AND (@language::text = '' OR j.language = @language)
-  AND (@verdict::text = '' OR j.verdict = @verdict)
+  AND (@verdict::text = '' OR j.verdict = @verdict AND (@unveiled::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups')))
   AND (@space_id::bigint = 0 OR s.space_id = @space_id)
   AND (@round_id::bigint = 0 OR s.round_id = @round_id)
   AND (@participant::bigint = 0 OR s.participant_id = @participant)

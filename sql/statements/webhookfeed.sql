@@ -4,7 +4,8 @@
 -- Goes on from the cursor and writes a delivery for each webhook that wants an
 -- event. Only events of transactions older than all that run are looked at, so
 -- that none can come before the cursor later. Of several senders one goes on and
--- the others pass. The judgings of a rejudge set stay hidden until it is applied.
+-- the others pass. What a round hides from participants their webhooks are not told, nor
+-- the number of the event, which would tell how many tests were run before it. The judgings of a rejudge set stay hidden until it is applied.
 -- In a database that was restored elsewhere, transactions are numbered anew, and
 -- the feed begins again with what comes.
 WITH place AS MATERIALIZED (
@@ -25,14 +26,10 @@ seen AS MATERIALIZED (
   SELECT * FROM (SELECT n.*, sum(cardinality(n.job_ids)) OVER (ORDER BY n.xid, n.id) AS total FROM next n) t
   WHERE total - cardinality(job_ids) < @max),
 told AS (
-  SELECT e.id, e.job_id, e.at, 'submission.' || e.kind AS kind, m.author, m.problem,
-    json_strip_nulls(json_build_object(
-      'type', 'submission.' || e.kind, 'timestamp', to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'data', json_build_object('event_id', e.id, 'job_id', e.job_id, 'url', '/submissions/' || e.job_id, 'problem', m.problem,
-        'language', m.language, 'author', m.author,
-        'generation', CASE e.generation WHEN 1 THEN 1 ELSE generation_seen(e.job_id, e.generation) END,
-        'attempt_id', CASE e.generation WHEN 1 THEN e.attempt ELSE attempt_seen(e.job_id, e.attempt) END,
-        'verdict', e.data -> 'verdict', 'score', e.data -> 'score')))::text AS body
+  SELECT e.id, e.job_id, e.at, 'submission.' || e.kind AS kind, m.author, m.problem, m.language, e.data,
+    CASE e.generation WHEN 1 THEN 1 ELSE generation_seen(e.job_id, e.generation) END AS generation,
+    CASE e.generation WHEN 1 THEN e.attempt ELSE attempt_seen(e.job_id, e.attempt) END AS attempt_id,
+    CASE WHEN m.round_id IS NULL THEN 'full' ELSE feedback_told(e.job_id) END AS feedback
   FROM (
     SELECT s.id, u.job_id, u.generation, u.attempt, s.kind, coalesce(s.data, event_verdict(u.verdict, u.score)) AS data, s.at
     FROM seen s CROSS JOIN LATERAL unnest(s.job_ids, s.generations, s.attempts, s.verdicts, s.scores) AS u(job_id, generation, attempt, verdict, score)) e
@@ -40,10 +37,16 @@ told AS (
   WHERE e.kind = ANY (@kinds::text[]) AND (e.generation = 1 OR event_seen(e.kind, e.job_id, e.generation))),
 made AS (
   INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, kind, body)
-  SELECT w.id, t.id, t.job_id, t.kind, t.body
+  SELECT w.id, t.id, t.job_id, t.kind, json_strip_nulls(json_build_object(
+    'type', t.kind, 'timestamp', to_char(t.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'data', json_build_object('event_id', CASE f.feedback WHEN 'full' THEN t.id END, 'job_id', t.job_id, 'url', '/submissions/' || t.job_id, 'problem', t.problem,
+      'language', t.language, 'author', t.author, 'generation', t.generation, 'attempt_id', t.attempt_id,
+      'verdict', CASE WHEN o.told THEN t.data -> 'verdict' END, 'score', CASE WHEN o.told THEN t.data -> 'score' END)))::text
   FROM told t JOIN webhooks w ON t.kind = ANY (w.kinds) AND t.at >= w.created_at AND w.disabled_at IS NULL
     AND (w.everyone OR w.owner = t.author) AND w.problem IN ('', t.problem)
   JOIN users u ON u.name = w.owner AND @WebhookMay
+  CROSS JOIN LATERAL (SELECT CASE WHEN u.role IN ('staff', 'admin') THEN 'full' ELSE t.feedback END AS feedback) f
+  CROSS JOIN LATERAL (SELECT f.feedback IN ('full', 'groups') AS told) o
   ORDER BY t.id, t.job_id, w.id
   ON CONFLICT DO NOTHING RETURNING 1),
 last AS (SELECT xid, id FROM seen ORDER BY xid DESC, id DESC LIMIT 1),

@@ -249,29 +249,31 @@ type Difference struct {
 
 // Draft is a schema of the description.
 type Draft struct {
-	AttemptID  int32          `json:"attempt_id"`
-	Author     string         `json:"author"`
-	Created    time.Time      `json:"created_at"`
-	Draft      bool           `json:"draft"`
-	Error      *string        `json:"error"`
-	Finished   *time.Time     `json:"finished_at"`
-	Generation int32          `json:"generation"`
-	JobID      int64          `json:"job_id"`
-	Kind       judge.Kind     `json:"kind"`
-	Language   string         `json:"language"`
-	MaxTries   int32          `json:"max_tries"`
-	Place      *Place         `json:"place,omitempty"`
-	Problem    string         `json:"problem"`
-	Result     *judge.Result  `json:"result"`
-	Sources    []judge.Source `json:"sources,omitempty"`
-	Space      string         `json:"space,omitempty"`
-	Started    *time.Time     `json:"started_at"`
-	Status     string         `json:"status"`
-	Title      string         `json:"title"`
-	Tries      int32          `json:"tries"`
-	Unofficial bool           `json:"unofficial,omitempty"`
-	URL        string         `json:"url,omitempty"`
-	Version    string         `json:"version"`
+	AttemptID  int32              `json:"attempt_id"`
+	Author     string             `json:"author"`
+	Created    time.Time          `json:"created_at"`
+	Draft      bool               `json:"draft"`
+	Error      *string            `json:"error"`
+	Feedback   judge.Feedback     `json:"feedback,omitempty"`
+	Finished   *time.Time         `json:"finished_at"`
+	Generation int32              `json:"generation"`
+	JobID      int64              `json:"job_id"`
+	Kind       judge.Kind         `json:"kind"`
+	Language   string             `json:"language"`
+	MaxTries   int32              `json:"max_tries"`
+	Place      *Place             `json:"place,omitempty"`
+	Problem    string             `json:"problem"`
+	Result     *judge.Result      `json:"result"`
+	Samples    []judge.TestResult `json:"samples,omitempty"`
+	Sources    []judge.Source     `json:"sources,omitempty"`
+	Space      string             `json:"space,omitempty"`
+	Started    *time.Time         `json:"started_at"`
+	Status     string             `json:"status"`
+	Title      string             `json:"title"`
+	Tries      int32              `json:"tries"`
+	Unofficial bool               `json:"unofficial,omitempty"`
+	URL        string             `json:"url,omitempty"`
+	Version    string             `json:"version"`
 }
 
 // Edit is a schema of the description.
@@ -1832,27 +1834,29 @@ type Step struct {
 
 // Submission is a schema of the description.
 type Submission struct {
-	AttemptID  int32          `json:"attempt_id"`
-	Author     string         `json:"author"`
-	Created    time.Time      `json:"created_at"`
-	Error      *string        `json:"error"`
-	Finished   *time.Time     `json:"finished_at"`
-	Generation int32          `json:"generation"`
-	JobID      int64          `json:"job_id"`
-	Kind       judge.Kind     `json:"kind"`
-	Language   string         `json:"language"`
-	MaxTries   int32          `json:"max_tries"`
-	Place      *Place         `json:"place,omitempty"`
-	Problem    string         `json:"problem"`
-	Result     *judge.Result  `json:"result"`
-	Sources    []judge.Source `json:"sources,omitempty"`
-	Space      string         `json:"space,omitempty"`
-	Started    *time.Time     `json:"started_at"`
-	Status     string         `json:"status"`
-	Title      string         `json:"title"`
-	Tries      int32          `json:"tries"`
-	Unofficial bool           `json:"unofficial,omitempty"`
-	URL        string         `json:"url,omitempty"`
+	AttemptID  int32              `json:"attempt_id"`
+	Author     string             `json:"author"`
+	Created    time.Time          `json:"created_at"`
+	Error      *string            `json:"error"`
+	Feedback   judge.Feedback     `json:"feedback,omitempty"`
+	Finished   *time.Time         `json:"finished_at"`
+	Generation int32              `json:"generation"`
+	JobID      int64              `json:"job_id"`
+	Kind       judge.Kind         `json:"kind"`
+	Language   string             `json:"language"`
+	MaxTries   int32              `json:"max_tries"`
+	Place      *Place             `json:"place,omitempty"`
+	Problem    string             `json:"problem"`
+	Result     *judge.Result      `json:"result"`
+	Samples    []judge.TestResult `json:"samples,omitempty"`
+	Sources    []judge.Source     `json:"sources,omitempty"`
+	Space      string             `json:"space,omitempty"`
+	Started    *time.Time         `json:"started_at"`
+	Status     string             `json:"status"`
+	Title      string             `json:"title"`
+	Tries      int32              `json:"tries"`
+	Unofficial bool               `json:"unofficial,omitempty"`
+	URL        string             `json:"url,omitempty"`
 }
 
 // SubmissionPage is a schema of the description.

@@ -44,9 +44,10 @@ func Found[J any](c *fiber.Ctx, what locale.Word, look func(ctx context.Context,
 
 // SubmissionFor returns the submission that the address names.
 func (s *Room) SubmissionFor(c *fiber.Ctx) (*judge.Submission, error) {
-	return Found(c, "submission", s.Store.For(site.ViewerOf(c).Staff()).Submission, func(sub *judge.Submission) (bool, error) {
-		return s.SeesSubmission(c.UserContext(), site.ViewerOf(c), sub)
-	})
+	look := func(ctx context.Context, id int64) (*judge.Submission, error) {
+		return s.SubmissionSeen(ctx, site.ViewerOf(c), id)
+	}
+	return Found(c, "submission", look, func(*judge.Submission) (bool, error) { return true, nil })
 }
 
 // RunFor returns the run that the address names.

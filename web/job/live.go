@@ -243,7 +243,7 @@ func (st *stream) send(id, kind string, data any) error {
 // time is over. It is what ?wait= of the API does.
 func (s *Room) Settled(v site.Viewer, jobID int64, client string, wait time.Duration) (sub *judge.Submission, err error) {
 	err = s.settle(jobID, client, wait, func(ctx context.Context) (bool, error) {
-		if sub, err = s.Store.For(v.Staff()).Submission(ctx, jobID); err != nil {
+		if sub, err = s.SubmissionSeen(ctx, v, jobID); err != nil {
 			return false, fmt.Errorf("look at submission: %w", err)
 		}
 		return sub.Status.Terminal(), nil

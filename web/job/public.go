@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"deepoj/host/judge"
 	"deepoj/web/site"
@@ -27,6 +26,14 @@ func PublicResult(r *judge.Result, v site.Viewer, told judge.CheckerMessages) *j
 		out.Tests[i] = publicTest(t, told)
 	}
 	return &out
+}
+
+// PublicSamples returns what v may see of the samples of a submission that has no result for them yet.
+func PublicSamples(sub *judge.Submission, v site.Viewer) []judge.TestResult {
+	if r := PublicResult(&judge.Result{Tests: sub.Samples}, v, sub.Told); len(r.Tests) > 0 {
+		return r.Tests
+	}
+	return nil
 }
 
 func publicTest(t judge.TestResult, told judge.CheckerMessages) judge.TestResult {
@@ -68,30 +75,85 @@ func readEvent(e judge.Event) eventData {
 // seenEvents returns what somebody may see of the events of a job after the given one: all that pages, streams and the
 // API show of events comes from here. Which events those are the database says (see [sql.Reader]), and publicEvent what
 // of each.
-func (s *Room) seenEvents(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) {
+func (s *Room) seenEvents(ctx context.Context, v site.Viewer, jobID, after int64) (seen []judge.Event, err error) {
+	for more := true; more && len(seen) == 0 && err == nil; { // nothing of a page may be for the viewer
+		seen, after, more, err = s.seenPage(ctx, v, jobID, after)
+	}
+	return seen, err
+}
+
+// seenPage is a page of them, perhaps of none, with the id of the last event that it is of, and whether there may be more.
+func (s *Room) seenPage(ctx context.Context, v site.Viewer, jobID, after int64) (seen []judge.Event, last int64, more bool, err error) {
 	events, err := s.Store.For(v.Staff()).Events(ctx, jobID, after, eventPage)
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
+		return nil, 0, false, fmt.Errorf("read events: %w", err)
 	}
-	told := judge.ToldNobody
-	if !v.Staff() && slices.ContainsFunc(events, func(e judge.Event) bool { return e.Kind == judge.EventTest }) {
-		if told, err = s.Store.MessagesOfJob(ctx, jobID); err != nil {
-			return nil, err
+	if len(events) == 0 {
+		return nil, after, false, nil
+	}
+	told, err := s.told(ctx, v, jobID)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if told.Feedback.Veils() {
+		return s.veiledPage(ctx, v, jobID, after, told)
+	}
+	for _, e := range events {
+		seen = append(seen, publicEvent(e, v, told))
+	}
+	return seen, events[len(events)-1].ID, len(events) == eventPage, nil
+}
+
+// told is how much of a job's events v is told.
+func (s *Room) told(ctx context.Context, v site.Viewer, jobID int64) (told judge.JobTold, err error) {
+	if v.Staff() {
+		return told, nil
+	}
+	if told, err = s.Store.ToldOfJob(ctx, jobID); err != nil || !told.Feedback.Veils() {
+		return told, err
+	}
+	manages, err := s.ManagesSpace(ctx, v, told.SpaceID)
+	if manages {
+		told.Feedback = judge.FeedbackFull
+	}
+	return told, err
+}
+
+// veiledPage is the page behind the event of a number where some are hidden. Events are numbered as if there were no others: how many
+// tests were run, and when, would tell what became of them.
+func (s *Room) veiledPage(ctx context.Context, v site.Viewer, jobID, after int64, told judge.JobTold) (seen []judge.Event, last int64, more bool, err error) {
+	number, read := int64(0), int64(0)
+	for {
+		events, err := s.Store.For(false).Events(ctx, jobID, read, eventPage)
+		if err != nil {
+			return nil, 0, false, fmt.Errorf("read events: %w", err)
+		}
+		for _, e := range events {
+			read = e.ID
+			if d := readEvent(e); d.Test != nil && !told.Feedback.Test(*d.Test) {
+				continue
+			}
+			if number++; number > after {
+				e.ID = number
+				seen = append(seen, publicEvent(e, v, told))
+			}
+		}
+		if len(events) < eventPage || len(seen) >= eventPage {
+			return seen, max(number, after), len(events) == eventPage, nil
 		}
 	}
-	for i, e := range events {
-		events[i] = publicEvent(e, v, told)
-	}
-	return events, nil
 }
 
 // publicEvent returns what v may see of an event.
-func publicEvent(e judge.Event, v site.Viewer, told judge.CheckerMessages) judge.Event {
+func publicEvent(e judge.Event, v site.Viewer, told judge.JobTold) judge.Event {
 	d := readEvent(e)
 	if !v.Staff() {
 		d.Worker, d.By, d.Error = "", "", ""
+		if !told.Feedback.Verdict() {
+			d.Verdict, d.Score = "", nil
+		}
 		if d.Test != nil {
-			t := publicTest(*d.Test, told)
+			t := publicTest(*d.Test, told.Messages)
 			d.Test = &t
 		}
 	}
@@ -106,19 +168,26 @@ func publicEvent(e judge.Event, v site.Viewer, told judge.CheckerMessages) judge
 type SubmissionJSON struct {
 	StandingJSON
 
-	Problem    string         `json:"problem"`
-	Title      string         `json:"title"`
-	Language   string         `json:"language"`
-	Sources    []judge.Source `json:"sources,omitempty"`
-	Result     *judge.Result  `json:"result"`
-	Space      string         `json:"space,omitempty"`
-	Unofficial bool           `json:"unofficial,omitempty"` // of somebody who prepares the space
+	Problem    string             `json:"problem"`
+	Title      string             `json:"title"`
+	Language   string             `json:"language"`
+	Sources    []judge.Source     `json:"sources,omitempty"`
+	Result     *judge.Result      `json:"result"`
+	Feedback   judge.Feedback     `json:"feedback,omitempty"` // how much of the result a round tells its participants now; left out where it hides nothing
+	Samples    []judge.TestResult `json:"samples,omitempty"`  // with feedback public, in the place of a result: what became of the samples
+	Space      string             `json:"space,omitempty"`
+	Unofficial bool               `json:"unofficial,omitempty"` // of somebody who prepares the space
 }
 
 // PublicSubmission returns what v may see of a submission. Place may be nil.
 func PublicSubmission(sub *judge.Submission, place *judge.Place, v site.Viewer) SubmissionJSON {
-	return SubmissionJSON{
+	out := SubmissionJSON{
 		StandingJSON: PublicStanding(sub, place, v), Problem: sub.Problem, Title: sub.Title, Language: sub.Language,
 		Sources: sub.Sources, Result: PublicResult(sub.Result, v, sub.Told), Space: sub.Space, Unofficial: sub.Unofficial,
+		Samples: PublicSamples(sub, v),
 	}
+	if sub.Feedback.Veils() {
+		out.Feedback = sub.Feedback
+	}
+	return out
 }

@@ -206,18 +206,38 @@ func SpaceFault(err error, space *judge.Space) error {
 	return f
 }
 
-// SeesSubmission reports whether the viewer may see a submission: its author, staff,
-// and staff of the space that it was handed in to.
-func (s *Site) SeesSubmission(ctx context.Context, v Viewer, sub *judge.Submission) (bool, error) {
-	if v.MaySee(sub.Author) || sub.SpaceID == 0 {
-		return v.MaySee(sub.Author), nil
+// SubmissionSeen returns a submission as the viewer sees it: its author, who hands in with them, staff, and staff of the space
+// that it was handed in to, who see what a round hides from participants. To others there is none: [sql.ErrNotFound].
+func (s *Site) SubmissionSeen(ctx context.Context, v Viewer, id int64) (*judge.Submission, error) {
+	reader := s.Store.For(v.Staff())
+	sub, err := reader.Submission(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	if sub.Participant != 0 && v.Known() {
-		if mate, err := s.Store.HandsInAs(ctx, sub.Participant, v.Name); err != nil || mate {
-			return mate, err
+	manages := v.Staff()
+	if sub.SpaceID != 0 && !manages && (sub.Feedback.Veils() || !v.MaySee(sub.Author)) {
+		if manages, err = s.ManagesSpace(ctx, v, sub.SpaceID); err != nil {
+			return nil, err
 		}
 	}
-	role, err := s.Store.SpaceRole(ctx, sub.SpaceID, v.Name)
+	seen := manages || v.MaySee(sub.Author)
+	if !seen && sub.Participant != 0 && v.Known() {
+		if seen, err = s.Store.HandsInAs(ctx, sub.Participant, v.Name); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !seen:
+		return nil, sql.ErrNotFound
+	case manages && sub.Feedback.Veils():
+		return reader.Unveiled().Submission(ctx, id)
+	}
+	return sub, nil
+}
+
+// ManagesSpace reports whether the viewer is staff of a space.
+func (s *Site) ManagesSpace(ctx context.Context, v Viewer, space int64) (bool, error) {
+	role, err := s.Store.SpaceRole(ctx, space, v.Name)
 	return err == nil && v.SpaceRole(role) == judge.SpaceStaff, err
 }
 

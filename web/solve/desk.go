@@ -126,8 +126,7 @@ func (s *Room) roundSubmissionsPage(c *fiber.Ctx) error {
 		return err
 	}
 	f.Round = r.ID
-	all := v.May(people.ManageSpace, space)
-	if !all {
+	if f.Unveiled = v.May(people.ManageSpace, space); !f.Unveiled {
 		e, err := s.Config.Rounds.Entry(ctx, r.ID, v.Name)
 		if err != nil && !errors.Is(err, sql.ErrNotFound) {
 			return err

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -205,12 +204,9 @@ func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
 	if err != nil {
 		return sql.ErrNotFound
 	}
-	sub, err := s.Store.For(site.ViewerOf(c).Staff()).Submission(c.UserContext(), id)
+	sub, err := s.SubmissionSeen(c.UserContext(), site.ViewerOf(c), id)
 	if err != nil {
 		return fmt.Errorf("look up a submission to edit: %w", err)
-	}
-	if seen, err := s.SeesSubmission(c.UserContext(), site.ViewerOf(c), sub); err != nil || !seen {
-		return errors.Join(err, sql.ErrNotFound)
 	}
 	view.Language = sub.Language
 	view.Show(sub.Sources)

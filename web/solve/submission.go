@@ -96,6 +96,8 @@ func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 		view.showTests(run.Tests, run.Total, nil, problem, v)
 	case !view.Moving && result != nil:
 		view.showResult(result, problem, v)
+	case !view.Moving && sub.Veiled:
+		view.showVeiled(problem, v)
 	}
 	switch {
 	case view.Moving:
@@ -140,6 +142,9 @@ func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, 
 	if v.Staff() {
 		view.Note = r.JudgeNote
 	}
+	if view.Sub.Veiled {
+		view.Detail = strings.TrimSpace(view.Detail + " " + v.Say(toldNow[view.Sub.Feedback]))
+	}
 	view.Score, view.MaxScore = r.Score, r.MaxScore
 	if r.Usage != (judge.Usage{}) && r.Verdict != judge.CE {
 		view.Usage = showUsage(r.Usage, problem, v)
@@ -157,6 +162,21 @@ func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, 
 		view.Arithmetic = nil
 	}
 	view.Provenance = provenance(r, v)
+}
+
+// toldNow says what of a result is told while a round hides the rest.
+var toldNow = map[judge.Feedback]locale.Word{
+	judge.FeedbackGroups: "Single tests but the samples are shown when the round hides nothing any more.",
+	judge.FeedbackPublic: "The samples are below. What became of the other tests is shown when the round hides nothing any more.",
+	judge.FeedbackNone:   "What became of it is shown when the round hides nothing any more.",
+}
+
+// showVeiled says that a submission is judged, and what of the result is told.
+func (view *SubmissionView) showVeiled(problem *judge.Problem, v site.Viewer) {
+	view.Coded = false // there is no verdict to tell
+	view.Headline, view.Detail = v.Say("Judged"), v.Say(toldNow[view.Sub.Feedback])
+	samples := job.PublicSamples(view.Sub, v)
+	view.showTests(samples, len(samples), nil, problem, v)
 }
 
 // showMoving says where a submission stands that is not done.

@@ -133,14 +133,7 @@ func (s *Room) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, view
 
 // seenSubmission returns a submission that the viewer may see, or [sql.ErrNotFound].
 func (s *Room) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, error) {
-	sub, err := s.Store.For(site.ViewerOf(c).Staff()).Submission(c.UserContext(), id)
-	seen := false
-	if err == nil {
-		seen, err = s.SeesSubmission(c.UserContext(), site.ViewerOf(c), sub)
-	}
-	if err == nil && !seen {
-		err = sql.ErrNotFound
-	}
+	sub, err := s.SubmissionSeen(c.UserContext(), site.ViewerOf(c), id)
 	if err != nil {
 		return nil, fmt.Errorf("look up submission: %w", err)
 	}

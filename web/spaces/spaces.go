@@ -333,7 +333,7 @@ func (s *Room) spaceFilterOf(c *fiber.Ctx) (*judge.Space, sql.Filter, error) {
 		return nil, sql.Filter{}, err
 	}
 	f, err := site.ReadFilter(c)
-	if err == nil && !site.ViewerOf(c).May(people.ManageSpace, space) {
+	if f.Unveiled = site.ViewerOf(c).May(people.ManageSpace, space); err == nil && !f.Unveiled {
 		f, err = site.OwnOnly(site.ViewerOf(c), f)
 	}
 	f.Space = space.ID

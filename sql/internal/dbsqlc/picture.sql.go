@@ -53,15 +53,17 @@ const historyDays = `-- name: HistoryDays :many
 SELECT ((now() AT TIME ZONE 'UTC')::date - (n.created_at AT TIME ZONE 'UTC')::date)::integer AS days_ago,
   count(*) AS submitted, count(*) FILTER (WHERE n.verdict = 'AC') AS accepted
 FROM (
-  SELECT s.created_at, s.verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id
-  WHERE ($1::text = '' OR s.author = $1) AND ($2::text = '' OR s.problem = $2)
-    AND ($3::text = '' OR s.language = $3) AND ($4::text = '' OR s.verdict = $4) AND j.kind = 'submission'
-  ORDER BY s.job_id DESC LIMIT $5::integer) n
-WHERE n.created_at > now() - make_interval(days => $6::integer)
+  SELECT s.created_at, CASE WHEN t.told THEN s.verdict END AS verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id,
+    LATERAL (SELECT $1::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups') AS told) t
+  WHERE ($2::text = '' OR s.author = $2) AND ($3::text = '' OR s.problem = $3)
+    AND ($4::text = '' OR s.language = $4) AND ($5::text = '' OR s.verdict = $5 AND t.told) AND j.kind = 'submission'
+  ORDER BY s.job_id DESC LIMIT $6::integer) n
+WHERE n.created_at > now() - make_interval(days => $7::integer)
 GROUP BY 1 ORDER BY 1 DESC
 `
 
 type HistoryDaysParams struct {
+	Unveiled bool
 	Author   string
 	Problem  string
 	Language string
@@ -80,6 +82,7 @@ type HistoryDaysRow struct {
 // today.
 func (q *Queries) HistoryDays(ctx context.Context, db DBTX, arg HistoryDaysParams) ([]HistoryDaysRow, error) {
 	rows, err := db.Query(ctx, historyDays,
+		arg.Unveiled,
 		arg.Author,
 		arg.Problem,
 		arg.Language,

@@ -39,17 +39,6 @@ func (q *Queries) CheckerMessagesGet(ctx context.Context, db DBTX, slug string) 
 	return i, err
 }
 
-const checkerMessagesOfJob = `-- name: CheckerMessagesOfJob :one
-SELECT checker_messages(coalesce((SELECT p.problem FROM job_payloads p WHERE p.job_id = $1), ''))::text AS counts
-`
-
-func (q *Queries) CheckerMessagesOfJob(ctx context.Context, db DBTX, jobID int64) (string, error) {
-	row := db.QueryRow(ctx, checkerMessagesOfJob, jobID)
-	var counts string
-	err := row.Scan(&counts)
-	return counts, err
-}
-
 const checkerMessagesSet = `-- name: CheckerMessagesSet :one
 WITH before AS MATERIALIZED (SELECT s.checker_messages FROM problem_settings s WHERE s.slug = $1 FOR UPDATE),
 may AS MATERIALIZED (SELECT 1 WHERE $2::text <> 'all' OR EXISTS (SELECT 1 FROM problems WHERE slug = $1) AND checker_untold($1) IS NULL),
@@ -207,6 +196,25 @@ func (q *Queries) ProblemSave(ctx context.Context, db DBTX, arg ProblemSaveParam
 		arg.CreatedBy,
 	)
 	return err
+}
+
+const toldOfJob = `-- name: ToldOfJob :one
+SELECT checker_messages(coalesce(p.problem, ''))::text AS counts, coalesce(p.space_id, 0)::bigint AS space_id,
+  (CASE WHEN p.round_id IS NULL THEN '' ELSE feedback_told(p.job_id) END)::text AS feedback
+FROM (VALUES (1)) one LEFT JOIN job_payloads p ON p.job_id = $1
+`
+
+type ToldOfJobRow struct {
+	Counts   string
+	SpaceID  int64
+	Feedback string
+}
+
+func (q *Queries) ToldOfJob(ctx context.Context, db DBTX, jobID int64) (ToldOfJobRow, error) {
+	row := db.QueryRow(ctx, toldOfJob, jobID)
+	var i ToldOfJobRow
+	err := row.Scan(&i.Counts, &i.SpaceID, &i.Feedback)
+	return i, err
 }
 
 const versionActivate = `-- name: VersionActivate :one

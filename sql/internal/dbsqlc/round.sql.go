@@ -696,9 +696,9 @@ func (q *Queries) RoundRemovedUndo(ctx context.Context, db DBTX, arg RoundRemove
 }
 
 const roundTries = `-- name: RoundTries :many
-SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC'), false)::boolean AS solved,
-  coalesce(max(j.score), 0)::float8 AS score
-FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id
+SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC') FILTER (WHERE t.told), false)::boolean AS solved,
+  coalesce(max(j.score) FILTER (WHERE t.told), 0)::float8 AS score, count(*) FILTER (WHERE j.verdict IS NOT NULL AND NOT t.told) AS veiled
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id, LATERAL (SELECT feedback_told(p.job_id) IN ('full', 'groups') AS told) t
 WHERE p.round_id = $1 AND p.participant_id = $2 AND p.problem IS NOT NULL AND j.kind = 'submission' GROUP BY p.problem
 `
 
@@ -713,9 +713,10 @@ type RoundTriesRow struct {
 	Waiting int64
 	Solved  bool
 	Score   float64
+	Veiled  int64
 }
 
-// What a participant has handed in to a round, by problem.
+// What a participant has handed in to a round, by problem, as far as it is told.
 func (q *Queries) RoundTries(ctx context.Context, db DBTX, arg RoundTriesParams) ([]RoundTriesRow, error) {
 	rows, err := db.Query(ctx, roundTries, arg.RoundID, arg.Participant)
 	if err != nil {
@@ -731,6 +732,7 @@ func (q *Queries) RoundTries(ctx context.Context, db DBTX, arg RoundTriesParams)
 			&i.Waiting,
 			&i.Solved,
 			&i.Score,
+			&i.Veiled,
 		); err != nil {
 			return nil, err
 		}
