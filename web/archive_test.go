@@ -82,6 +82,11 @@ func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", fmt.Sprintf(`{"text": "Yes.", "reply_to": %q, "to_teams": ["red"]}`, asked), 201)
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Universities, wait.", "to_groups": ["uni"]}`, 201)
 	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "There is coffee."}`, 201)
+	prof.ask("POST", "/api/v1/rounds/final/persons", `{"persons": [
+		{"code": "p1", "name": "Ann <A>", "participants": ["red"], "icpc_id": "77"}, {"code": "p2", "name": "Cora", "role": "coach", "participants": ["red", "blue"]},
+		{"code": "p3", "name": "Eve", "participants": ["ghost"]}, {"code": "p4", "name": "Dan", "role": "staff", "title": "Technical director"}]}`, 200)
+	prof.sends("POST", "/commentary", `{"message": "{teams:red} & {problems:stairs}", "tags": ["submission"], "team_ids": ["red"], "problem_ids": ["stairs"], "submission_ids": ["1"]}`, 201)
+	prof.sends("POST", "/commentary", `{"message": "{teams:ghost} is fast", "tags": [], "team_ids": ["ghost"]}`, 201)
 	s.must(s.store.Rounds.PutAward(t.Context(), "final", judge.RoundAward{Code: "best-name", Citation: "Best name", Participants: []string{"red"}}, "prof"))
 	s.record()
 	r, err := s.store.Rounds.Round(t.Context(), "final")

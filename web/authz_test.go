@@ -152,7 +152,7 @@ guest   GET    /rounds/:round/problems /rounds/:round/problems/:slug /rounds/:ro
 guest   POST   /rounds/:round/problems/:slug /rounds/:round/problems/:slug/runs
 guest   GET    /rounds/:round/submissions
 guest   GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources
-guest   POST   /clics/:version/contests/:round/clarifications /clics/:version/contests/:round/awards
+guest   POST   /clics/:version/contests/:round/clarifications /clics/:version/contests/:round/awards /clics/:version/contests/:round/commentary
 guest   PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
 guest   PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
 guest   DELETE /clics/:version/contests/:round/awards/:id
@@ -174,14 +174,14 @@ guest   POST   /api/v1/rounds/:round/finalize /api/v1/rounds/:round/reopen
 guest   POST   /api/v1/rounds/:round/problems /api/v1/rounds/:round/entries
 guest   PATCH  /api/v1/rounds/:round
 guest   GET    /api/v1/rounds/:round/ignored
-guest   GET    /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts
+guest   GET    /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts /api/v1/rounds/:round/persons
 guest   POST   /api/v1/spaces/:space/organizations/:code/logos /spaces/:space/logos
 guest   DELETE /api/v1/spaces/:space/organizations/:code/logos
 guest   GET    /clics/:version/contests/:round/organizations/:id/:file
 guest   POST   /api/v1/rounds/:round/verdicts
-guest   POST   /api/v1/rounds/:round/adjustments
+guest   POST   /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/persons
 guest   POST   /api/v1/rounds/:round/ignored
-guest   DELETE /api/v1/rounds/:round/ignored/:id
+guest   DELETE /api/v1/rounds/:round/ignored/:id /api/v1/rounds/:round/persons/:code
 guest   DELETE /api/v1/rounds/:round /api/v1/rounds/:round/removed/:id /api/v1/rounds/:round/problems/:slug /api/v1/rounds/:round/entries/:code
 guest   DELETE /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups/:code /api/v1/spaces/:space/organizations/:code
 guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug

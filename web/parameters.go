@@ -84,6 +84,7 @@ var parameters = map[string]parameter{
 	"GET /api/v1/rounds/:round/board group":                    {does: "Only participants of a group, who rank among each other, by the short name that it has", kind: "string"},
 	"GET /api/v1/rounds/:round/board after":                    {does: "Only rows behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/rounds/:round/adjustments after":              {does: "Only participants behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/rounds/:round/persons after":                  {does: "Only persons behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/rounds/:round/entries after":                  {does: "Only participants behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/participants after":             {does: "Only participants behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/groups after":                   {does: "Only groups behind this one: the next of the page before", kind: "string"},

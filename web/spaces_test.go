@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 	peopleroom "deepoj/web/people"
@@ -94,7 +95,7 @@ staff      POST   /spaces/:space/logos /api/v1/spaces/:space/organizations/:code
 staff      DELETE /api/v1/spaces/:space/organizations/:code/logos
 contestant GET    /clics/:version/contests/:round/:type /clics/:version/contests/:round/:type/:id
 contestant POST   /clics/:version/contests/:round/submissions /clics/:version/contests/:round/clarifications
-staff      POST   /clics/:version/contests/:round/awards
+staff      POST   /clics/:version/contests/:round/awards /clics/:version/contests/:round/commentary
 staff      PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
 staff      PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
 staff      DELETE /clics/:version/contests/:round/awards/:id
@@ -109,8 +110,9 @@ staff      GET    /spaces/:space/participants
 staff      POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
 staff      POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
 staff      POST   /rounds/:round/ignored /rounds/:round/ignored/:id/count /api/v1/rounds/:round/ignored /rounds/:round/adjustments /api/v1/rounds/:round/adjustments /rounds/:round/verdicts /api/v1/rounds/:round/verdicts
-staff      GET    /api/v1/rounds/:round/ignored /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts
-staff      DELETE /api/v1/rounds/:round/ignored/:id
+staff      GET    /api/v1/rounds/:round/ignored /api/v1/rounds/:round/adjustments /api/v1/rounds/:round/verdicts /api/v1/rounds/:round/persons
+staff      POST   /api/v1/rounds/:round/persons
+staff      DELETE /api/v1/rounds/:round/ignored/:id /api/v1/rounds/:round/persons/:code
 staff      POST   /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/entries /rounds/:round/entries/:code/remove /rounds/:round/delete
 admin      POST   /rounds/:round/reopen
 contestant GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
@@ -190,6 +192,9 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			}
 			if strings.Contains(path, "awards/:id") {
 				s.must(s.store.Rounds.PutAward(ctx, "hers", judge.RoundAward{Code: strconv.FormatInt(link.ID, 10), Citation: "Best", Participants: []string{}}, "prof"))
+			}
+			if strings.Contains(path, "persons/:code") {
+				s.must(s.store.Rounds.PutExtras(ctx, "hers", []rounds.Extra{{Kind: "person", Code: "extra", Data: []byte(`{"name": "Extra", "role": "other"}`)}}, "round_persons", "prof"))
 			}
 			number := ""
 			if strings.HasPrefix(path, "/clics") && strings.Contains(path, "submissions/:id") {

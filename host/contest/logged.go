@@ -19,16 +19,21 @@ const (
 	KindOrganization  Kind = "organization"
 	KindGroup         Kind = "group"
 	KindParticipant   Kind = "participant"
+	KindPerson        Kind = "person"
+	KindAccount       Kind = "account"
 	KindProblem       Kind = "problem"
 	KindSubmission    Kind = "submission"
 	KindJudgement     Kind = "judgement"
 	KindRun           Kind = "run"
 	KindClarification Kind = "clarification"
 	KindAward         Kind = "award"
+	KindCommentary    Kind = "commentary"
 )
 
 // Kinds are all kinds in that order.
-var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement, KindRun, KindClarification, KindAward}
+var Kinds = []Kind{
+	KindRound, KindOrganization, KindGroup, KindParticipant, KindPerson, KindAccount, KindProblem, KindSubmission, KindJudgement, KindRun, KindClarification, KindAward, KindCommentary,
+}
 
 // What a written log says of each kind, as JSON. Times are UTC with milliseconds, lengths are milliseconds of contest time.
 // Nothing in it depends on who reads it: who must not know something is not told of it.
@@ -101,6 +106,35 @@ type (
 		Disqualified bool     `json:"disqualified,omitempty"`
 		AddedMinutes int64    `json:"added_minutes,omitempty"` // to its row, by staff; see [Adjustment]
 		AddedPoints  float64  `json:"added_points,omitempty"`
+	}
+
+	// PersonData is somebody whom a contest is about. The object is a short name.
+	PersonData struct {
+		ICPCID       string   `json:"icpc_id,omitempty"`
+		Name         string   `json:"name"`
+		Title        string   `json:"title,omitempty"`
+		Role         string   `json:"role"`                   // contestant, coach, staff or other
+		Participants []string `json:"participants,omitempty"` // codes; contestants and coaches have some
+	}
+
+	// AccountData is an account that hands in to the contest, or did where it was held. The object is a short name.
+	AccountData struct {
+		Username    string `json:"username"`
+		Name        string `json:"name,omitempty"`
+		Type        string `json:"type"`                  // team, judge, admin, analyst or staff
+		Participant string `json:"participant,omitempty"` // the code, of type team
+		Person      string `json:"person,omitempty"`      // the short name of the only person who uses it
+	}
+
+	// CommentaryData is what somebody says of the contest as it goes on. The object is a short name.
+	CommentaryData struct {
+		Time         time.Time `json:"time"`
+		Message      string    `json:"message"`
+		Tags         []string  `json:"tags,omitempty"`
+		Source       string    `json:"source,omitempty"`       // the short name of the person who says it
+		Participants []string  `json:"participants,omitempty"` // codes of those whom it is about
+		Problems     []string  `json:"problems,omitempty"`     // short names, likewise
+		Submissions  []int64   `json:"submissions,omitempty"`  // numbers, likewise
 	}
 
 	// ProblemData is a problem of a round. The object is its short name.
@@ -180,6 +214,9 @@ type (
 	}
 )
 
+// Plays reports whether a person is of a team.
+func (d PersonData) Plays() bool { return d.Role == "contestant" || d.Role == "coach" }
+
 // Read returns what an entry of a written log means for standings. No data means that the thing is told of no more; what is
 // said of something that takes no part in standings is no entry.
 func Read(kind Kind, object string, data []byte) ([]Entry, error) {
@@ -240,7 +277,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			}
 			return j
 		})
-	case KindOrganization, KindRun, KindClarification, KindAward:
+	case KindOrganization, KindPerson, KindAccount, KindRun, KindClarification, KindAward, KindCommentary:
 	default:
 		err = errors.New("there is no such kind")
 	}

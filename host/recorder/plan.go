@@ -37,7 +37,8 @@ type planner struct {
 	now     time.Time
 	told    map[key]rounds.Object
 	want    []object
-	ignored map[int64]bool // numbers of submissions that staff have not count
+	ignored map[int64]bool               // numbers of submissions that staff have not count
+	taking  map[string]judge.Participant // who takes part, by code
 	written rounds.Written
 	err     error
 }
@@ -47,7 +48,7 @@ type planner struct {
 func Plan(seen rounds.Seen) (rounds.Written, error) {
 	r := *seen.Round
 	seen.Round = &r
-	p := &planner{seen: seen, clock: contest.ClockOf(&r), now: r.Now, told: map[key]rounds.Object{}, ignored: map[int64]bool{}}
+	p := &planner{seen: seen, clock: contest.ClockOf(&r), now: r.Now, told: map[key]rounds.Object{}, ignored: map[int64]bool{}, taking: map[string]judge.Participant{}}
 	p.written.Shown, p.written.Unshown, p.written.Numbers = seen.Shown, seen.Unshown, map[int64]int64{}
 	if seen.Whole && p.clock.Thaws(p.now) {
 		r.Thawed = &p.now
@@ -68,6 +69,7 @@ func Plan(seen rounds.Seen) (rounds.Written, error) {
 	p.submissions()
 	if seen.Whole {
 		p.clarifications()
+		p.comments()
 	}
 	if seen.Whole {
 		p.given()
@@ -178,6 +180,7 @@ func (p *planner) people() {
 			AddedMinutes: added.Minutes, AddedPoints: added.Points,
 		})
 	}
+	p.persons(all)
 }
 
 // problems wants the problems told: before the start to who prepares the round alone.

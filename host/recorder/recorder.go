@@ -6,6 +6,7 @@
 //
 // Its files:
 //
+//	extras.go    persons, accounts and commentary
 //	recorder.go  when it looks
 //	plan.go      what is told, and whom
 //	handed.go    what is told of what was handed in, and how it was judged

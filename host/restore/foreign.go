@@ -18,7 +18,7 @@ import (
 // here: each thing at its time, judgements of the freeze to who may know of them, and again to everybody at the thaw.
 func (r *reading) foreign() {
 	f := &foreign{reading: r, problems: map[string]string{}, hidden: map[string]bool{}, members: map[string][]string{}, verdicts: map[string]judge.Verdict{}, numbers: map[string]int64{}, at: map[string]time.Time{}}
-	for _, step := range []func(){f.contest, f.phases, f.people, f.problemsOf, f.handedIn, f.judgings, f.questions} {
+	for _, step := range []func(){f.contest, f.phases, f.people, f.problemsOf, f.handedIn, f.judgings, f.questions, f.comments} {
 		if len(r.found) == 0 {
 			step()
 		}
@@ -155,9 +155,6 @@ func (f *foreign) types(settings map[string]any) {
 }
 
 func (f *foreign) people() {
-	if f.files["accounts.json"] != nil {
-		f.note("The accounts of the package are not made: import their list on the page of teams of the space.")
-	}
 	for _, o := range objects[organizationObject](f.reading, "organizations.json") {
 		f.tell(f.begin, contest.KindOrganization, clics.ID(o.ID), contest.Everybody, "", contest.OrganizationData{
 			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.Subdivision, URL: o.URL, Twitter: strings.TrimPrefix(o.Twitter, "@"),
@@ -186,6 +183,7 @@ func (f *foreign) people() {
 			Ranked: true, Hidden: t.Hidden,
 		})
 	}
+	f.persons()
 }
 
 // called are short names of things of another system.

@@ -113,6 +113,7 @@ func (r *reading) past() {
 			p.Awards = append(p.Awards, judge.RoundAward{Code: code, Citation: d.Citation, Participants: d.Participants})
 		}
 	})
+	r.pastExtras(said)
 	r.pastClarifications(said[contest.KindClarification])
 	r.pastSubmissions(said)
 }

@@ -17,6 +17,8 @@ func (c *Contest) Afresh(start time.Time, speed int) rounds.Past {
 	r.Start, r.Speed = &start, speed
 	r.Paused, r.Thaw, r.Thawed, r.Finalized, r.UpdatesEnd, r.Removed = nil, nil, nil, nil, nil, nil
 	p.Round, p.Submissions, p.Clarifications, p.Awards, p.Log = r, nil, nil, nil, nil
+	p.Adjustments = nil
+	p.Extras = slices.DeleteFunc(slices.Clone(p.Extras), func(e rounds.Extra) bool { return e.Kind != string(contest.KindPerson) })
 	p.Participants = slices.Clone(p.Participants)
 	for i := range p.Participants {
 		p.Participants[i].Status = judge.ParticipantActive // who was disqualified took part

@@ -10,6 +10,7 @@
 //	lines.go    lines of a log that mean the same everywhere
 //	logos.go    logos of organizations
 //	foreign.go  a log of the objects of the Contest API
+//	extras.go   persons, accounts and commentary
 //	objects.go  those objects
 //	past.go     what the log said last, as it is stored
 //	problems.go the problems of a contest, as far as a server has them

@@ -26,6 +26,7 @@ type Standings struct {
 	Organizations map[string]contest.OrganizationData // by code
 	Groups        map[string]contest.GroupData        // by code
 	Problems      map[string]contest.ProblemData      // by short name
+	Persons       map[string]contest.PersonData       // by short name
 }
 
 // Hidden reports whether the settings of the format keep the board from everybody but staff while the round goes on.
@@ -58,7 +59,7 @@ func newView(name View, v contest.Viewer) *view {
 	return &view{name: name, viewer: v, Standings: Standings{
 		Token: token(name, 0), View: name, Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
 		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
-		Problems: map[string]contest.ProblemData{},
+		Problems: map[string]contest.ProblemData{}, Persons: map[string]contest.PersonData{},
 	}}
 }
 
@@ -133,7 +134,9 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		return false, keep(v.Groups, name, l)
 	case contest.KindProblem:
 		return false, keep(v.Problems, name, l)
-	case contest.KindSubmission, contest.KindJudgement, contest.KindRun, contest.KindClarification, contest.KindAward:
+	case contest.KindPerson:
+		return false, keep(v.Persons, name, l)
+	case contest.KindAccount, contest.KindSubmission, contest.KindJudgement, contest.KindRun, contest.KindClarification, contest.KindAward, contest.KindCommentary:
 	}
 	return false, nil
 }

@@ -25,6 +25,7 @@ type Past struct {
 	Adjustments    []Adjustment          // what staff added to rows
 	Logos          []PastLogo            // of organizations
 	Awards         []judge.RoundAward    // that the jury gave
+	Extras         []Extra               // that nothing depends on
 	Clarifications []judge.Clarification // those that are answered behind what they answer
 	Submissions    []PastSubmission      // by arrival
 
@@ -106,7 +107,7 @@ func (s *Store) Import(ctx context.Context, p Past, by string) error {
 			return err
 		}
 		i := &importing{s: s, ctx: ctx, tx: tx, space: space, by: by, past: &p}
-		for _, step := range []func() error{i.round, i.lineup, i.problems, i.enter, i.awards, i.clarifications, i.submissions, i.log} {
+		for _, step := range []func() error{i.round, i.lineup, i.problems, i.enter, i.awards, i.extras, i.clarifications, i.submissions, i.log} {
 			if err := step(); err != nil {
 				return err
 			}
@@ -325,6 +326,13 @@ func (i *importing) awards() error {
 		}
 	}
 	return nil
+}
+
+func (i *importing) extras() error {
+	if len(i.past.Extras) == 0 {
+		return nil
+	}
+	return i.s.putExtras(i.ctx, i.tx, i.id, i.past.Extras, i.by)
 }
 
 func (i *importing) clarifications() error {

@@ -113,10 +113,18 @@ type Seen struct {
 	Adjusted       map[int64]Adjustment // what staff add, by participant
 	Handed         []Handed             // by arrival
 	Awards         []judge.RoundAward   // that the jury gives
+	Extras         []Extra              // that nothing depends on
+	Members        []Member             // who hands in
 	Clarifications []Clarified
 	Told           []Object // what was told last
 	Shown          int64    // the last number of a submission that everybody is told of
 	Unshown        int64    // the last number of one that only the jury is told of
+}
+
+// Member is somebody who hands in as a participant.
+type Member struct {
+	Participant       int64
+	Name, DisplayName string
 }
 
 // Line is one of a log, without its numbers. No data means that the thing is told of no more.
@@ -227,6 +235,9 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 		return nil, err
 	}
 	if seen.Awards, err = s.awards(ctx, tx, c.RoundID); err != nil {
+		return nil, err
+	}
+	if err := s.seeExtras(ctx, tx, seen); err != nil {
 		return nil, err
 	}
 	return seen, s.seePeople(ctx, tx, seen)

@@ -10,6 +10,7 @@
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
 //	awards.go        what the jury gives
+//	extras.go        persons, accounts and commentary
 //	marks.go         what does not count
 //	adjustments.go   what staff add to rows
 //	overrides.go     verdicts that staff give

@@ -32,6 +32,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "PATCH /clics/:version/contests/:round", For: site.Guest, By: s.patch},
 		{Route: "POST /clics/:version/contests/:round/clarifications", For: site.Guest, By: s.clarify},
 		{Route: "PUT /clics/:version/contests/:round/clarifications/:id", For: site.Guest, By: s.clarify},
+		{Route: "POST /clics/:version/contests/:round/commentary", For: site.Guest, By: s.comment},
 		{Route: "POST /clics/:version/contests/:round/awards", For: site.Guest, By: s.award},
 		{Route: "PUT /clics/:version/contests/:round/awards/:id", For: site.Guest, By: s.award},
 		{Route: "PATCH /clics/:version/contests/:round/awards/:id", For: site.Guest, By: s.award},

@@ -285,7 +285,7 @@ func (s *Room) access(c *fiber.Ctx) error {
 	case standings.Teams:
 		out.Capabilities = append(out.Capabilities, "team_submit", "post_clar")
 	case standings.Staff:
-		out.Capabilities = append(out.Capabilities, "contest_start", "contest_thaw", "post_clar", "proxy_submit", "proxy_clar", "admin_submit", "admin_clar")
+		out.Capabilities = append(out.Capabilities, "contest_start", "contest_thaw", "post_clar", "post_comment", "proxy_submit", "proxy_clar", "admin_submit", "admin_clar")
 	case standings.Public:
 	}
 	for _, kind := range clics.Types {

@@ -8,6 +8,7 @@
 // Its files:
 //
 //	addresses.go  what the room answers to
+//	comment.go    commentary
 //	feed.go       the event feed
 //	hooks.go      addresses that are told what the feed tells
 //	hooksend.go   how they are told

@@ -220,6 +220,16 @@ type ContestImport struct {
 	Title          string    `json:"title"`
 }
 
+// ContestPerson is a schema of the description.
+type ContestPerson struct {
+	Code         string   `json:"code"`
+	ICPCID       string   `json:"icpc_id"`
+	Name         string   `json:"name"`
+	Participants []string `json:"participants"`
+	Role         string   `json:"role"`
+	Title        string   `json:"title"`
+}
+
 // DeadLetter is a schema of the description.
 type DeadLetter struct {
 	At         time.Time       `json:"at"`
@@ -550,6 +560,12 @@ type GetRoundEntriesAnswer struct {
 type GetRoundIgnoredAnswer struct {
 	Ignored []Ignored `json:"ignored"`
 	Next    *string   `json:"next"`
+}
+
+// GetRoundPersonsAnswer is a schema of the description.
+type GetRoundPersonsAnswer struct {
+	Next    *string         `json:"next"`
+	Persons []ContestPerson `json:"persons"`
 }
 
 // GetRoundProblemsAnswer is a schema of the description.
@@ -1237,6 +1253,16 @@ type PostRoundFinalizeRequest struct {
 type PostRoundIgnoredRequest struct {
 	JobID  int64  `json:"job_id"`
 	Reason string `json:"reason,omitempty"`
+}
+
+// PostRoundPersonsAnswer is a schema of the description.
+type PostRoundPersonsAnswer struct {
+	Changed int `json:"changed"`
+}
+
+// PostRoundPersonsRequest is a schema of the description.
+type PostRoundPersonsRequest struct {
+	Persons []*map[string]interface{} `json:"persons"`
 }
 
 // PostRoundProblemsAnswer is a schema of the description.
@@ -2269,6 +2295,15 @@ type GetRoundIgnoredParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetRoundPersonsParams defines parameters for GetRoundPersons.
+type GetRoundPersonsParams struct {
+	// After Only persons behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetRoundProblemsParams defines parameters for GetRoundProblems.
 type GetRoundProblemsParams struct {
 	// After Only problems behind this one: the next of the page before.
@@ -3151,6 +3186,26 @@ func (c *Client) PostRoundPause(ctx context.Context, round string, options ...Ca
 	path := pathOf("/api/v1/rounds/%s/pause", round)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
+}
+
+// GetRoundPersons calls GET /api/v1/rounds/{round}/persons: Persons whom a round is about, by short name, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundPersons(ctx context.Context, round string, params GetRoundPersonsParams, options ...CallOption) (out GetRoundPersonsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/persons", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundPersons calls POST /api/v1/rounds/{round}/persons: Have it told who is of the teams of a round, or change those of the same short name, as staff of the space, all or none. For whoever may use the site.
+func (c *Client) PostRoundPersons(ctx context.Context, round string, body PostRoundPersonsRequest, options ...CallOption) (out PostRoundPersonsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/persons", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteRoundPerson calls DELETE /api/v1/rounds/{round}/persons/{code}: Have a person told of no more, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteRoundPerson(ctx context.Context, round string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/persons/%s", round, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
 // GetRoundProblems calls GET /api/v1/rounds/{round}/problems: Problems of a round in order, once it has begun, or for setters of the space. For whoever may use the site.

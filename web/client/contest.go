@@ -33,7 +33,7 @@ func (c *Client) contest(ctx context.Context, release, path string) ([]byte, err
 
 // endpoints are those of a contest that a package has.
 var endpoints = []string{
-	"state", "judgement-types", "languages", "problems", "groups", "organizations", "teams", "submissions", "judgements", "runs", "clarifications", "awards", "scoreboard",
+	"state", "judgement-types", "languages", "problems", "groups", "organizations", "teams", "persons", "accounts", "submissions", "judgements", "runs", "clarifications", "awards", "commentary", "scoreboard",
 }
 
 // NewContest says into what a contest package is imported.

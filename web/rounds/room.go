@@ -17,6 +17,7 @@
 //	overrides.go     verdicts that staff give
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations
+//	persons.go       who is of the teams
 //	problems.go      the problems of a round
 //	ranklist.go      standings as a Standard Ranklist
 //	resolver.go      how a frozen board is opened

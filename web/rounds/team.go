@@ -18,6 +18,8 @@ type teamView struct {
 	Part         boardPart
 	Name         string
 	Organization string
+	Contestants  []string // who is of it, as far as that is told
+	Coaches      []string
 	Problems     map[string]boardProblemJSON // by short name
 	Explained    explanationJSON
 	IOI          bool
@@ -61,6 +63,7 @@ func (s *Room) teamPage(c *fiber.Ctx) error {
 		}
 		view.Name = view.Explained.Row.Name
 		view.Organization = v.Organizations[view.Explained.Row.Organization].Name
+		view.Contestants, view.Coaches = personsOf(v, code)
 		for _, p := range v.State.Columns() {
 			view.Problems[p.ID] = boardProblemJSON{Slug: p.ID, Label: p.Label, Name: p.Name}
 		}

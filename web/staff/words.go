@@ -37,7 +37,7 @@ var actNames = map[string]locale.Word{
 	"problem_labels": "problem labels", "problem_owner": "problem owner", "problem_show": "problem show", "queue_set": "queue set",
 	"recovery_codes": "recovery codes", "recovery_use": "recovery use", "rejudge": "rejudge", "rejudge_set": "rejudge set", "release": "release",
 	"replay_all": "replay all", "restore": "restore", "resume": "resume",
-	"round_adjust": "round adjust", "round_award": "round award", "round_count": "round count", "round_ignore": "round ignore", "round_award_remove": "round award remove", "round_import": "round import",
+	"round_adjust": "round adjust", "round_award": "round award", "round_comment": "round comment", "round_count": "round count", "round_persons": "round persons", "round_person_remove": "round person remove", "round_ignore": "round ignore", "round_award_remove": "round award remove", "round_import": "round import",
 	"round_create": "round create", "round_delete": "round delete", "round_enter": "round enter",
 	"round_extend": "round extend", "round_freeze": "round freeze", "round_give_back": "round give back",
 	"round_group": "round group", "round_group_remove": "round group remove", "round_leave": "round leave", "round_logo": "round logo", "round_logo_remove": "round logo remove",

@@ -39,11 +39,15 @@ const (
 	TypeRuns           = "runs"
 	TypeClarifications = "clarifications"
 	TypeAwards         = "awards"
+	TypePersons        = "persons"
+	TypeAccounts       = "accounts"
+	TypeCommentary     = "commentary"
 )
 
 // Types are all types of events.
 var Types = []string{
-	TypeContest, TypeTypes, TypeLanguages, TypeGroups, TypeOrganizations, TypeTeams, TypeProblems, TypeState, TypeSubmissions, TypeJudgements, TypeRuns, TypeClarifications, TypeAwards,
+	TypeContest, TypeTypes, TypeLanguages, TypeGroups, TypeOrganizations, TypeTeams, TypePersons, TypeAccounts, TypeProblems, TypeState, TypeSubmissions, TypeJudgements, TypeRuns, TypeClarifications, TypeAwards,
+	TypeCommentary,
 }
 
 // Language is a language that may be handed in in.
@@ -132,6 +136,13 @@ func (t *Teller) Tell(l Line) (events []Event, again bool, err error) {
 		err = tell(t, TypeGroups, l.Object, l.Data, func(d contest.GroupData) any { return GroupOf(l.Object, d) })
 	case contest.KindParticipant:
 		err = t.tellTeam(l)
+	case contest.KindPerson:
+		err = tell(t, TypePersons, l.Object, l.Data, func(d contest.PersonData) any { return PersonOf(l.Object, d) })
+	case contest.KindAccount:
+		id := ID(l.Object)
+		err = tell(t, TypeAccounts, id, l.Data, func(d contest.AccountData) any { return AccountOf(id, d) })
+	case contest.KindCommentary:
+		err = tell(t, TypeCommentary, l.Object, l.Data, func(d contest.CommentaryData) any { return CommentaryOf(l.Object, d, t.clock) })
 	case contest.KindProblem:
 		id := ID(l.Object)
 		err = tell(t, TypeProblems, id, l.Data, func(d contest.ProblemData) any {

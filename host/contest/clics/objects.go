@@ -348,18 +348,67 @@ type Award struct {
 	Teams    []string `json:"team_ids"`
 }
 
-// Account is somebody who can log in.
+// Person is somebody whom the contest is about.
+type Person struct {
+	ID     string   `json:"id"`
+	ICPCID *string  `json:"icpc_id,omitempty"`
+	Teams  []string `json:"team_ids"`
+	Name   string   `json:"name"`
+	Title  *string  `json:"title,omitempty"`
+	Role   string   `json:"role"`
+}
+
+// PersonOf returns the object of a person.
+func PersonOf(id string, p contest.PersonData) Person {
+	return Person{id, orNull(p.ICPCID), append([]string{}, p.Participants...), p.Name, orNull(p.Title), p.Role}
+}
+
+// Account is somebody who can log in. Nobody is told a password.
 type Account struct {
 	ID       string  `json:"id"`
 	Username string  `json:"username"`
+	Name     *string `json:"name,omitempty"`
 	Type     string  `json:"type"`
 	Team     *string `json:"team_id,omitempty"`
+	Person   *string `json:"person_id,omitempty"`
+}
+
+// AccountOf returns the object of an account.
+func AccountOf(id string, a contest.AccountData) Account {
+	return Account{id, a.Username, orNull(a.Name), a.Type, orNull(a.Participant), orNull(a.Person)}
+}
+
+// Commentary is what somebody says of the contest as it goes on.
+type Commentary struct {
+	ID          string   `json:"id"`
+	Time        string   `json:"time"`
+	ContestTime string   `json:"contest_time"`
+	Message     string   `json:"message"`
+	Tags        []string `json:"tags"`
+	Source      *string  `json:"source_id,omitempty"`
+	Teams       []string `json:"team_ids,omitempty"`
+	Problems    []string `json:"problem_ids,omitempty"`
+	Submissions []string `json:"submission_ids,omitempty"`
+}
+
+// CommentaryOf returns the object of what somebody says.
+func CommentaryOf(id string, c contest.CommentaryData, clock contest.Clock) Commentary {
+	out := Commentary{
+		ID: id, Time: AbsTime(c.Time), ContestTime: RelTime(clock.At(c.Time)), Message: c.Message, Tags: append([]string{}, c.Tags...), Source: orNull(c.Source), Teams: c.Participants,
+	}
+	for _, slug := range c.Problems {
+		out.Problems = append(out.Problems, ID(slug))
+	}
+	for _, number := range c.Submissions {
+		out.Submissions = append(out.Submissions, strconv.FormatInt(number, 10))
+	}
+	return out
 }
 
 // Objects are the objects of the types of events, empty.
 var Objects = map[string]any{
 	TypeContest: Contest{}, TypeTypes: JudgementType{}, TypeLanguages: Language{}, TypeProblems: Problem{}, TypeGroups: Group{}, TypeOrganizations: Organization{},
-	TypeTeams: Team{}, TypeState: State{}, TypeSubmissions: Submission{}, TypeJudgements: Judgement{},
+	TypeTeams: Team{}, TypePersons: Person{}, TypeAccounts: Account{}, TypeCommentary: Commentary{}, TypeState: State{}, TypeSubmissions: Submission{}, TypeJudgements: Judgement{},
 	TypeRuns: Run{}, TypeClarifications: Clarification{}, TypeAwards: Award{},
 }
 

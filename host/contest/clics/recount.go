@@ -30,7 +30,8 @@ var references = map[string]map[string]string{
 	"clarifications.json": {"from_team_id": "teams", "to_team_id": "teams", "to_team_ids": "teams", "to_group_ids": "groups", "problem_id": "problems", "reply_to_id": "clarifications"},
 	"awards.json":         {"team_ids": "teams"},
 	"persons.json":        {"team_ids": "teams", "team_id": "teams"},
-	"accounts.json":       {"team_id": "teams"},
+	"accounts.json":       {"team_id": "teams", "person_id": "persons"},
+	"commentary.json":     {"team_ids": "teams", "problem_ids": "problems", "submission_ids": "submissions", "source_id": "persons"},
 }
 
 // Check returns what is wrong with a package: JSON that cannot be read, ids that are none or there twice, names of what there
