@@ -68,6 +68,8 @@ type boardRowJSON struct {
 	Points       float64         `json:"points"`
 	TimeMS       int64           `json:"time_ms"` // contest time of the last solution, or of the last improvement
 	Cells        []boardCellJSON `json:"cells"`   // one for each problem, in their order
+
+	From string `json:"-"` // what the organization is called, for pages
 }
 
 // Place is the rank; 0 = none.
@@ -267,6 +269,9 @@ func shownRow(v *standings.Standings, r contest.Row) boardRowJSON {
 	row := boardRowJSON{
 		Participant: who.Code, Name: r.Name, Organization: who.Organization, Groups: append([]string{}, who.Groups...), Solved: r.Solved, Total: r.Total,
 		Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)),
+	}
+	if from := v.Organizations[who.Organization].Name; from != row.Name {
+		row.From = from
 	}
 	if r.Rank > 0 {
 		row.Rank = new(r.Rank)
