@@ -2,7 +2,6 @@ package contest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -218,7 +217,7 @@ type (
 func (d PersonData) Plays() bool { return d.Role == "contestant" || d.Role == "coach" }
 
 // Read returns what an entry of a written log means for standings. No data means that the thing is told of no more; what is
-// said of something that takes no part in standings is no entry.
+// said of something that takes no part in standings is no entry, and so is what is of a kind that this version does not know.
 func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 	var out []Entry
 	var err error
@@ -278,8 +277,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			return j
 		})
 	case KindOrganization, KindPerson, KindAccount, KindRun, KindClarification, KindAward, KindCommentary:
-	default:
-		err = errors.New("there is no such kind")
+	default: // of a later version, beside which this one goes on
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the log says of %s %q: %w", kind, object, err)

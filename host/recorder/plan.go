@@ -320,6 +320,9 @@ func (p *planner) compare() {
 		kind := contest.Kind(o.Kind)
 		// Submissions are never taken back, but after years, when the log still has them.
 		handedIn := kind == contest.KindSubmission || kind == contest.KindJudgement || kind == contest.KindRun
+		if !slices.Contains(contest.Kinds, kind) {
+			continue // a later version tells of it
+		}
 		if handedIn && !p.ignored[o.Submission] || !handedIn && (!p.seen.Whole || wanted[key{kind, o.Object}]) {
 			continue
 		}

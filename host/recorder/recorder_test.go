@@ -130,6 +130,23 @@ func TestFeedbackIsToldAsFarAsTheSettingsSay(t *testing.T) {
 	}
 }
 
+// Beside a later version, what that tells of stays told, and boards go on.
+func TestWhatALaterVersionTellsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	g := newStage(t)
+	g.record()
+	seq := sqltest.One[int64](t, g.s, "SELECT max(seq) FROM contest_log")
+	g.s.Exec(t, "INSERT INTO contest_objects (round_id, kind, object, data, audience) SELECT id, 'weather', 'w1', '{}', 27 FROM rounds")
+	g.s.Exec(t, "INSERT INTO contest_due (round_id, job_id) SELECT id, 0 FROM rounds")
+	g.record()
+	if n := sqltest.One[int64](t, g.s, "SELECT max(seq) FROM contest_log"); n != seq {
+		t.Errorf("the recorder wrote %d lines", n-seq)
+	}
+	if got, err := contest.Read("weather", "w1", []byte(`{"rain": true}`)); err != nil || len(got) > 0 {
+		t.Errorf("a board takes it for %v, %v", got, err)
+	}
+}
+
 func TestATimeToShowThatWasPlannedIsKeptByTheRecorder(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)
