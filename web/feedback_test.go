@@ -15,7 +15,7 @@ import (
 func veiledResult(v judge.Verdict, score float64, secret ...judge.Verdict) judge.Result {
 	most := 100.0
 	r := judge.Result{
-		Verdict: v, Score: &score, MaxScore: &most, Usage: judge.Usage{CPUMillis: int64(10 * len(secret)), MemoryKiB: 2000}, Message: fmt.Sprintf("%s on test %d", v, len(secret)+1),
+		Verdict: v, Score: &score, MaxScore: &most, Usage: judge.Usage{CPUMillis: int64(10 * len(secret)), CPUMicros: int64(10_000 * len(secret)), MemoryKiB: 2000}, Message: fmt.Sprintf("%s on test %d", v, len(secret)+1),
 		Groups: []judge.GroupResult{{Name: "secret/group1", Verdict: v, Score: &score, MaxScore: &most}},
 		Tests:  []judge.TestResult{{Index: 1, Group: "sample", Name: "1", Sample: true, Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 3, MemoryKiB: 1000}}},
 	}

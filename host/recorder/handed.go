@@ -86,6 +86,9 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	d := contest.JudgementData{
 		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: p.moment(h.Start), End: p.moment(h.End), CPU: h.CPU,
 	}
+	if p.feedback(h).Veils() {
+		d.CPU = 0 // of a single test
+	}
 	if err := json.Unmarshal(h.Groups, &d.Groups); err != nil {
 		p.err = fmt.Errorf("judgement %s: the scores of groups: %w", name, err)
 		return
