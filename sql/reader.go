@@ -112,12 +112,25 @@ func (r Reader) Events(ctx context.Context, jobID, after int64, limit int) ([]ju
 	if r.whole {
 		statement = "JobEvents"
 	}
-	es, err := pg.Rows(ctx, r.s.db, r.s.main, statement, pg.Args{"job_id": jobID, "after": after, "max": min(limit, 10000)},
-		func(c pgx.CollectableRow) (e judge.Event, err error) {
-			return e, c.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
-		})
+	es, err := r.events(ctx, statement, pg.Args{"job_id": jobID, "after": after, "max": min(limit, 10000)})
 	if err != nil {
 		return nil, fmt.Errorf("events of job %d: %w", jobID, err)
+	}
+	return es, nil
+}
+
+func (r Reader) events(ctx context.Context, statement string, a pg.Args) ([]judge.Event, error) {
+	return pg.Rows(ctx, r.s.db, r.s.main, statement, a, func(c pgx.CollectableRow) (e judge.Event, err error) {
+		return e, c.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
+	})
+}
+
+// EventsVeiled returns the events of a submission that its participant is told while their round tells the feedback f: numbered as if
+// there were no others, those with a number above after. Verdicts are still in them.
+func (s *Site) EventsVeiled(ctx context.Context, jobID, after int64, f judge.Feedback, limit int) ([]judge.Event, error) {
+	es, err := s.For(false).events(ctx, "JobEventsVeiled", pg.Args{"job_id": jobID, "after": after, "samples": f != judge.FeedbackNone, "max": limit})
+	if err != nil {
+		return nil, fmt.Errorf("events of job %d that are told: %w", jobID, err)
 	}
 	return es, nil
 }

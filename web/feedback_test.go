@@ -91,7 +91,7 @@ func TestWhatFeedbackHidesChangesNoAnswer(t *testing.T) {
 				paths := append(roundPaths(), "/submissions", "/submissions?verdict=AC", "/rounds/final/submissions?verdict=AC", "/api/v1/submissions?verdict=AC&limit=1", "/api/v1/submissions?verdict=WA",
 					"/api/v1/problems?solved=solved", "/api/v1/submissions/batch?ids="+strings.Join(ids, ","))
 				for _, id := range ids {
-					for _, path := range []string{"/submissions/%s", "/submissions/%s/live", "/submissions/%s/events", "/api/v1/submissions/%s", "/api/v1/submissions/%s?wait=1", "/api/v1/submissions/%s/events", "/status/%s", "/rounds/final/problems/aplusb?from=%s"} {
+					for _, path := range []string{"/submissions/%s", "/submissions/%s/live", "/submissions/%s/events", "/api/v1/submissions/%s", "/api/v1/submissions/%s?wait=1", "/api/v1/submissions/%s/events", "/api/v1/submissions/%s/events?after=2", "/status/%s", "/rounds/final/problems/aplusb?from=%s"} {
 						paths = append(paths, fmt.Sprintf(path, id))
 					}
 				}
@@ -112,6 +112,9 @@ func TestWhatFeedbackHidesChangesNoAnswer(t *testing.T) {
 					if seen := prof.answer(path); !strings.Contains(seen, fmt.Sprint(round.worlds[w][0].Verdict)) {
 						t.Errorf("staff are answered %.1000s", seen)
 					}
+				}
+				if on := ann.answer("/api/v1/submissions/" + ids[0] + "/events?after=4"); !strings.HasPrefix(strings.TrimSpace(strings.SplitN(on, "\n\n", 2)[1]), "id: 5\n") || !strings.Contains(on, "event: finished") {
+					t.Errorf("behind the fourth event comes %s", on)
 				}
 				sqltest.Must(t, func() error { _, err := s.store.FeedWebhooks(t.Context(), 100); return err }())
 				for i, body := range sqltest.All[string](t, s.store, "SELECT body FROM webhook_deliveries ORDER BY id") {

@@ -131,6 +131,16 @@ WHERE id > @after::bigint ORDER BY id LIMIT @max::integer;
 SELECT id, job_id, generation, attempt, kind, data, at FROM events_seen(@job_id::bigint)
 WHERE id > @after::bigint ORDER BY id LIMIT @max::integer;
 
+-- name: JobEventsVeiled
+-- Those of a submission of which a round hides something: of single tests none, or the samples. They are numbered as if there were
+-- no others: gaps would tell how many tests were run. Whoever goes on behind a number that there is not had those of all, and
+-- begins again.
+WITH told AS (
+  SELECT e.*, row_number() OVER (ORDER BY e.id) AS number FROM events_seen(@job_id::bigint) e
+  WHERE e.kind <> 'test' OR @samples::boolean AND coalesce((e.data -> 'test' ->> 'sample')::boolean, false))
+SELECT number, job_id, generation, attempt, kind, data, at FROM told
+WHERE number > CASE WHEN @after::bigint > (SELECT count(*) FROM told) THEN 0 ELSE @after END ORDER BY number LIMIT @max::integer;
+
 -- name: JobExplain
 -- Why a fenced write changed nothing; the decision is taken in Go.
 SELECT g.job_id, j.job_id IS NOT NULL AS found, coalesce(j.generation, 0), coalesce(j.attempt_id, 0), coalesce(j.status, ''), coalesce(j.state, ''),

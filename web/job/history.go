@@ -194,13 +194,15 @@ const maxHistory = 20 * eventPage
 
 // pastEvents returns the events of a job that somebody may see, as many as a page shows.
 func (s *Room) pastEvents(ctx context.Context, v site.Viewer, jobID int64) (events []judge.Event, err error) {
-	last, more := int64(0), true
-	for more && len(events) < maxHistory {
-		var page []judge.Event
-		if page, last, more, err = s.seenPage(ctx, v, jobID, last); err != nil {
+	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
+		page, err := s.seenEvents(ctx, v, jobID, after)
+		if err != nil {
 			return nil, err
 		}
 		events = append(events, page...)
+		if len(page) < eventPage {
+			break
+		}
 	}
 	return events, nil
 }

@@ -75,33 +75,25 @@ func readEvent(e judge.Event) eventData {
 // seenEvents returns what somebody may see of the events of a job after the given one: all that pages, streams and the
 // API show of events comes from here. Which events those are the database says (see [sql.Reader]), and publicEvent what
 // of each.
-func (s *Room) seenEvents(ctx context.Context, v site.Viewer, jobID, after int64) (seen []judge.Event, err error) {
-	for more := true; more && len(seen) == 0 && err == nil; { // nothing of a page may be for the viewer
-		seen, after, more, err = s.seenPage(ctx, v, jobID, after)
-	}
-	return seen, err
-}
-
-// seenPage is a page of them, perhaps of none, with the id of the last event that it is of, and whether there may be more.
-func (s *Room) seenPage(ctx context.Context, v site.Viewer, jobID, after int64) (seen []judge.Event, last int64, more bool, err error) {
+func (s *Room) seenEvents(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) {
 	events, err := s.Store.For(v.Staff()).Events(ctx, jobID, after, eventPage)
 	if err != nil {
-		return nil, 0, false, fmt.Errorf("read events: %w", err)
+		return nil, fmt.Errorf("read events: %w", err)
 	}
 	if len(events) == 0 {
-		return nil, after, false, nil
+		return nil, nil
 	}
 	told, err := s.told(ctx, v, jobID)
+	if err == nil && told.Feedback.Veils() { // events of which somebody is told have other numbers then
+		events, err = s.Store.EventsVeiled(ctx, jobID, after, told.Feedback, eventPage)
+	}
 	if err != nil {
-		return nil, 0, false, err
+		return nil, err
 	}
-	if told.Feedback.Veils() {
-		return s.veiledPage(ctx, v, jobID, after, told)
+	for i, e := range events {
+		events[i] = publicEvent(e, v, told)
 	}
-	for _, e := range events {
-		seen = append(seen, publicEvent(e, v, told))
-	}
-	return seen, events[len(events)-1].ID, len(events) == eventPage, nil
+	return events, nil
 }
 
 // told is how much of a job's events v is told.
@@ -117,31 +109,6 @@ func (s *Room) told(ctx context.Context, v site.Viewer, jobID int64) (told judge
 		told.Feedback = judge.FeedbackFull
 	}
 	return told, err
-}
-
-// veiledPage is the page behind the event of a number where some are hidden. Events are numbered as if there were no others: how many
-// tests were run, and when, would tell what became of them.
-func (s *Room) veiledPage(ctx context.Context, v site.Viewer, jobID, after int64, told judge.JobTold) (seen []judge.Event, last int64, more bool, err error) {
-	number, read := int64(0), int64(0)
-	for {
-		events, err := s.Store.For(false).Events(ctx, jobID, read, eventPage)
-		if err != nil {
-			return nil, 0, false, fmt.Errorf("read events: %w", err)
-		}
-		for _, e := range events {
-			read = e.ID
-			if d := readEvent(e); d.Test != nil && !told.Feedback.Test(*d.Test) {
-				continue
-			}
-			if number++; number > after {
-				e.ID = number
-				seen = append(seen, publicEvent(e, v, told))
-			}
-		}
-		if len(events) < eventPage || len(seen) >= eventPage {
-			return seen, max(number, after), len(events) == eventPage, nil
-		}
-	}
 }
 
 // publicEvent returns what v may see of an event.

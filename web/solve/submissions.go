@@ -105,6 +105,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 		q.Set("before", strconv.FormatInt(next, 10))
 		view.Older = view.Base + "?" + q.Encode()
 	}
+	f.Unveiled = f.Unveiled || v.Staff()
 	if f.Before == 0 && view.Space == nil && view.Round == nil {
 		if err := s.picturesOf(c.UserContext(), f, site.ViewerOf(c), &view); err != nil {
 			return err
