@@ -84,31 +84,30 @@ func (p *planner) account(code string, d contest.AccountData, team judge.Partici
 
 // comments wants commentary told, once it is told what it is about.
 func (p *planner) comments() {
+	handed := map[int64]*rounds.Handed{}
+	for i := range p.seen.Handed {
+		handed[p.seen.Handed[i].Number] = &p.seen.Handed[i]
+	}
 	for _, e := range p.seen.Extras {
 		if contest.Kind(e.Kind) == contest.KindCommentary {
-			extra(p, e, func(d contest.CommentaryData) { p.comment(e.Code, d) })
+			extra(p, e, func(d contest.CommentaryData) { p.comment(e.Code, d, handed) })
 		}
 	}
 }
 
 // comment wants something told that was said of the round: to the jury before the start, and as long as it may say what is hidden.
-func (p *planner) comment(code string, d contest.CommentaryData) {
+func (p *planner) comment(code string, d contest.CommentaryData, handed map[int64]*rounds.Handed) {
 	var audience contest.Audience
 	d.Participants, audience = p.who(d.Participants)
 	hidden := p.clock.Started(p.now) == nil
 	if slices.ContainsFunc(d.Tags, tellsVerdict) {
 		hidden = hidden || p.clock.Hides(d.Time) || p.config.Closed() && p.clock.Ended(p.now) == nil
 	}
-	for _, h := range p.seen.Handed {
-		i := slices.Index(d.Submissions, h.Number)
-		if i < 0 {
-			continue
-		}
-		hidden = hidden || h.Hidden || h.Ignored || p.clock.Hides(h.At)
-		if h.Ignored {
-			d.Submissions = slices.Delete(d.Submissions, i, i+1) // of which nobody is told
-		}
-	}
+	d.Submissions = slices.DeleteFunc(d.Submissions, func(number int64) bool {
+		h := handed[number]
+		hidden = hidden || h != nil && (h.Hidden || h.Ignored || p.clock.Hides(h.At))
+		return h != nil && h.Ignored // of which nobody is told
+	})
 	if hidden {
 		audience = contest.Jury | contest.Staff
 	}
