@@ -3,7 +3,9 @@ package contest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deepoj/host/judge"
@@ -213,8 +215,19 @@ type (
 	}
 )
 
+// PersonRoles are the roles of persons, and AccountTypes the types of accounts, as the Contest API has them.
+var (
+	PersonRoles  = []string{"contestant", "coach", "staff", "other"}
+	AccountTypes = []string{"team", "judge", "admin", "analyst", "staff"}
+)
+
 // Plays reports whether a person is of a team.
 func (d PersonData) Plays() bool { return d.Role == "contestant" || d.Role == "coach" }
+
+// TellsVerdict reports whether a tag says how something was judged, as those that the Contest API knows do.
+func (d CommentaryData) TellsVerdict() bool {
+	return slices.ContainsFunc(d.Tags, func(tag string) bool { return strings.HasPrefix(tag, "accepted") || strings.HasPrefix(tag, "rejected") })
+}
 
 // Read returns what an entry of a written log means for standings. No data means that the thing is told of no more; what is
 // said of something that takes no part in standings is no entry, and so is what is of a kind that this version does not know.

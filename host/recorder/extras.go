@@ -3,7 +3,6 @@ package recorder
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"deepoj/host/contest"
 	"deepoj/host/judge"
@@ -100,7 +99,7 @@ func (p *planner) comment(code string, d contest.CommentaryData, handed map[int6
 	var audience contest.Audience
 	d.Participants, audience = p.who(d.Participants)
 	hidden := p.clock.Started(p.now) == nil
-	if slices.ContainsFunc(d.Tags, tellsVerdict) {
+	if d.TellsVerdict() {
 		hidden = hidden || p.clock.Hides(d.Time) || p.config.Closed() && p.clock.Ended(p.now) == nil
 	}
 	d.Submissions = slices.DeleteFunc(d.Submissions, func(number int64) bool {
@@ -112,9 +111,4 @@ func (p *planner) comment(code string, d contest.CommentaryData, handed map[int6
 		audience = contest.Jury | contest.Staff
 	}
 	p.say(object{kind: contest.KindCommentary, name: code, audience: audience}, d)
-}
-
-// tellsVerdict reports whether a tag says how something was judged, as those that the Contest API knows do.
-func tellsVerdict(tag string) bool {
-	return strings.HasPrefix(tag, "accepted") || strings.HasPrefix(tag, "rejected")
 }

@@ -3,8 +3,8 @@ package restore
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"deepoj/host/contest"
@@ -45,12 +45,6 @@ type (
 	}
 )
 
-// Roles of persons, and types of accounts, as the Contest API has them.
-var (
-	roles        = []string{"contestant", "coach", "staff", "other"}
-	accountTypes = []string{"team", "judge", "admin", "analyst", "staff"}
-)
-
 // toldOf is who is told of something that names some teams: the jury, where one of them is hidden.
 func (f *foreign) toldOf(teams []string) contest.Audience {
 	if slices.ContainsFunc(teams, func(team string) bool { return f.hidden[team] }) {
@@ -66,7 +60,7 @@ func (f *foreign) persons() {
 			p.Teams = []string{p.Team}
 		}
 		d := contest.PersonData{ICPCID: p.ICPCID, Name: p.Name, Title: p.Title, Role: strings.ToLower(p.Role), Participants: called(p.Teams)}
-		if !slices.Contains(roles, d.Role) || d.Plays() && len(d.Participants) == 0 {
+		if !slices.Contains(contest.PersonRoles, d.Role) || d.Plays() && len(d.Participants) == 0 {
 			f.note("The person %s has the role other here.", p.ID)
 			d.Role = "other"
 		}
@@ -89,7 +83,7 @@ func (f *foreign) persons() {
 				*id.to = clics.ID(id.from)
 			}
 		}
-		if !slices.Contains(accountTypes, d.Type) || d.Type == "team" && d.Participant == "" {
+		if !slices.Contains(contest.AccountTypes, d.Type) || d.Type == "team" && d.Participant == "" {
 			f.note("The account %s is left out: it has no type that there is, or is of no team.", a.ID)
 			continue
 		}
@@ -101,21 +95,27 @@ func (f *foreign) persons() {
 	}
 }
 
-// comments tells of commentary.
+// comments tells of commentary: as the recorder would, to the jury what tells of a freeze that was not thawed.
 func (f *foreign) comments() {
+	frozen := func(t time.Time) bool { return f.state.Thawed == nil && f.clock.Hides(t) }
 	for _, c := range objects[commentaryObject](f.reading, "commentary.json") {
 		d := contest.CommentaryData{Time: *grained(&c.Time), Message: c.Message, Tags: c.Tags, Participants: called(c.Teams)}
 		if c.Source != "" {
 			d.Source = clics.ID(c.Source)
 		}
-		teams := slices.Clone(d.Participants)
+		teams, hidden := slices.Clone(d.Participants), f.clock.Started(f.opt.Now) == nil || d.TellsVerdict() && frozen(d.Time)
 		for _, id := range c.Problems {
 			d.Problems = append(d.Problems, f.problems[id])
 		}
 		for _, id := range c.Submissions {
 			d.Submissions, teams = append(d.Submissions, f.numbers[id]), append(teams, f.teams[id])
+			hidden = hidden || frozen(f.at[id])
 		}
-		f.tell(later(d.Time, f.begin), contest.KindCommentary, clics.ID(c.ID), f.toldOf(teams), "", d)
+		audience := f.toldOf(teams)
+		if hidden {
+			audience = contest.Jury | contest.Staff
+		}
+		f.tell(later(d.Time, f.begin), contest.KindCommentary, clics.ID(c.ID), audience, "", d)
 	}
 }
 
@@ -135,20 +135,21 @@ func (r *reading) pastExtras(said map[contest.Kind]*saying) {
 	}
 	each(r, said[contest.KindPerson], func(code string, d contest.PersonData) {
 		r.named("persons.json", code, d.Name, d.ICPCID, d.Title)
-		if !slices.Contains(roles, d.Role) {
+		if !slices.Contains(contest.PersonRoles, d.Role) {
 			r.wrong("persons.json", code, "%.40q is no role of a person", d.Role)
 		}
 		keep(contest.KindPerson, code, d)
 	})
 	each(r, said[contest.KindAccount], func(code string, d contest.AccountData) {
-		r.named("accounts.json", clics.ID(code), d.Username, d.Name, code)
-		if !slices.Contains(accountTypes, d.Type) {
+		r.named("accounts.json", clics.ID(code), d.Username, d.Name)
+		if !slices.Contains(contest.AccountTypes, d.Type) {
 			r.wrong("accounts.json", code, "%.40q is no type of an account", d.Type)
 		}
 		keep(contest.KindAccount, code, d)
 	})
 	each(r, said[contest.KindCommentary], func(code string, d contest.CommentaryData) {
-		r.named("commentary.json", code, strconv.Itoa(len(d.Tags)), d.Tags...)
+		r.short("commentary.json", code)
+		r.lines("commentary.json", code, d.Tags...)
 		if strings.TrimSpace(d.Message) == "" || len(d.Message) > maxText || !utf8.ValidString(d.Message) {
 			r.wrong("commentary.json", code, "a message has from 1 to %d bytes", maxText)
 		}

@@ -120,13 +120,21 @@ func (r *reading) past() {
 
 // named refuses what has no short name or no name, and texts that cannot be shown in one line.
 func (r *reading) named(file, code, name string, texts ...string) {
-	if !shortName.MatchString(code) {
-		r.wrong(file, code, "%.64q is no short name: that has up to 36 letters, digits, _, . and -, and begins with a letter, a digit or _", code)
-	}
+	r.short(file, code)
 	if strings.TrimSpace(name) == "" {
 		r.wrong(file, code, "the name is missing")
 	}
-	for _, text := range append(texts, name) {
+	r.lines(file, code, append(texts, name)...)
+}
+
+func (r *reading) short(file, code string) {
+	if !shortName.MatchString(code) {
+		r.wrong(file, code, "%.64q is no short name: that has up to 36 letters, digits, _, . and -, and begins with a letter, a digit or _", code)
+	}
+}
+
+func (r *reading) lines(file, code string, texts ...string) {
+	for _, text := range texts {
 		if len(text) > maxName || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			r.wrong(file, code, "a text has more than %d bytes, or control characters", maxName)
 		}

@@ -16,3 +16,8 @@ CREATE FUNCTION feedback_told(job bigint) RETURNS text LANGUAGE sql STABLE AS $$
       ELSE r.settings ->> 'feedback' END
     FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id WHERE p.job_id = job), 'full')
 $$;
+
+-- Whether the verdict and the score of a submission are told, of one that was handed in to a round, or to none.
+CREATE FUNCTION verdict_told(job bigint, round bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT round IS NULL OR feedback_told(job) IN ('full', 'groups')
+$$;

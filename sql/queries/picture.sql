@@ -5,7 +5,7 @@ SELECT ((now() AT TIME ZONE 'UTC')::date - (n.created_at AT TIME ZONE 'UTC')::da
   count(*) AS submitted, count(*) FILTER (WHERE n.verdict = 'AC') AS accepted
 FROM (
   SELECT s.created_at, CASE WHEN t.told THEN s.verdict END AS verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id,
-    LATERAL (SELECT @unveiled::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups') AS told) t
+    LATERAL (SELECT @unveiled::boolean OR verdict_told(s.job_id, s.round_id) AS told) t
   WHERE (@author::text = '' OR s.author = @author) AND (@problem::text = '' OR s.problem = @problem)
     AND (@language::text = '' OR s.language = @language) AND (@verdict::text = '' OR s.verdict = @verdict AND t.told) AND j.kind = 'submission'
   ORDER BY s.job_id DESC LIMIT @most::integer) n

@@ -129,5 +129,5 @@ FROM counted c;
 -- What a participant has handed in to a round, by problem, as far as it is told.
 SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC') FILTER (WHERE t.told), false)::boolean AS solved,
   coalesce(max(j.score) FILTER (WHERE t.told), 0)::float8 AS score, count(*) FILTER (WHERE j.verdict IS NOT NULL AND NOT t.told) AS veiled
-FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id, LATERAL (SELECT feedback_told(p.job_id) IN ('full', 'groups') AS told) t
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id, LATERAL (SELECT verdict_told(p.job_id, p.round_id) AS told) t
 WHERE p.round_id = @round_id AND p.participant_id = @participant AND p.problem IS NOT NULL AND j.kind = 'submission' GROUP BY p.problem;

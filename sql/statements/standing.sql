@@ -52,7 +52,7 @@ WHERE s.job_id < @before AND s.problem IS NOT NULL
   AND (@author::text = '' OR s.author = @author)
   AND (@problem::text = '' OR s.problem = @problem)
   AND (@language::text = '' OR j.language = @language)
-  AND (@verdict::text = '' OR j.verdict = @verdict AND (@unveiled::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups')))
+  AND (@verdict::text = '' OR j.verdict = @verdict AND (@unveiled::boolean OR verdict_told(s.job_id, s.round_id)))
   AND (@space_id::bigint = 0 OR s.space_id = @space_id)
   AND (@round_id::bigint = 0 OR s.round_id = @round_id)
   AND (@participant::bigint = 0 OR s.participant_id = @participant)

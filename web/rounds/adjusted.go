@@ -28,23 +28,8 @@ type adjustmentJSON struct {
 
 // apiAdjustments handles GET /api/v1/rounds/:round/adjustments?after=&limit=.
 func (s *Room) apiAdjustments(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.ManageSpace)
-	if err != nil {
-		return err
-	}
-	cursor, limit, err := after(c)
-	if err != nil {
-		return err
-	}
-	found, err := s.Config.Rounds.Adjustments(c.UserContext(), r.ID, cursor, limit)
-	if err != nil {
-		return err
-	}
-	out := make([]adjustmentJSON, len(found))
-	for i, v := range found {
-		out[i] = adjustmentJSON(v)
-	}
-	return c.JSON(fiber.Map{"adjustments": out, "next": next(found, limit, func(v rounds.Adjustment) string { return v.Participant })})
+	return someOfRound(s, c, "adjustments", s.Config.Rounds.Adjustments, func(a rounds.Adjustment) adjustmentJSON { return adjustmentJSON(a) },
+		func(a adjustmentJSON) string { return a.Participant })
 }
 
 // apiAdjust handles POST /api/v1/rounds/:round/adjustments with {"participant", "minutes" or "points", "reason"}.

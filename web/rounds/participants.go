@@ -102,11 +102,29 @@ func some[T, J any](
 	if err != nil {
 		return err
 	}
+	return pageOf(c, name, func(ctx context.Context, after string, limit int) ([]T, error) {
+		return read(ctx, space.Slug, after, limit)
+	}, show, key)
+}
+
+// someOfRound is [some] of a list of a round, to the staff of its space.
+func someOfRound[T, J any](
+	s *Room, c *fiber.Ctx, name string, read func(ctx context.Context, round int64, after string, limit int) ([]T, error), show func(T) J, key func(J) string,
+) error {
+	r, _, err := s.round(c, people.ManageSpace)
+	if err != nil {
+		return err
+	}
+	return pageOf(c, name, func(ctx context.Context, after string, limit int) ([]T, error) { return read(ctx, r.ID, after, limit) }, show, key)
+}
+
+// pageOf answers with a part of a list.
+func pageOf[T, J any](c *fiber.Ctx, name string, read func(ctx context.Context, after string, limit int) ([]T, error), show func(T) J, key func(J) string) error {
 	cursor, limit, err := after(c)
 	if err != nil {
 		return err
 	}
-	found, err := read(c.UserContext(), space.Slug, cursor, limit)
+	found, err := read(c.UserContext(), cursor, limit)
 	if err != nil {
 		return err
 	}

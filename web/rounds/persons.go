@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/contest"
+	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/standings"
 	"deepoj/sql/rounds"
@@ -24,34 +26,26 @@ type contestPersonJSON struct {
 	Participants []string `json:"participants"` // codes of the teams that they are of
 }
 
-var (
-	personIn    = fiber.Map{"code": "", "name": "", "?role": "", "?icpc_id": "", "?title": "", "?participants": []string{}}
-	personRoles = []string{"contestant", "coach", "staff", "other"}
-)
+var personIn = fiber.Map{"code": "", "name": "", "?role": "", "?icpc_id": "", "?title": "", "?participants": []string{}}
 
 // apiPersons handles GET /api/v1/rounds/:round/persons?after=&limit=.
 func (s *Room) apiPersons(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.ManageSpace)
-	if err != nil {
-		return err
-	}
-	cursor, limit, err := after(c)
-	if err != nil {
-		return err
-	}
-	found, err := s.Config.Rounds.Extras(c.UserContext(), r.ID, string(contest.KindPerson), cursor, limit)
-	if err != nil {
-		return err
-	}
+	same := func(p contestPersonJSON) contestPersonJSON { return p }
+	return someOfRound(s, c, "persons", s.persons, same, func(p contestPersonJSON) string { return p.Code })
+}
+
+// persons are those of a round behind the one with a short name.
+func (s *Room) persons(ctx context.Context, round int64, after string, limit int) ([]contestPersonJSON, error) {
+	found, err := s.Config.Rounds.Extras(ctx, round, string(contest.KindPerson), after, limit)
 	out := make([]contestPersonJSON, len(found))
 	for i, v := range found {
 		var d contest.PersonData
 		if err := json.Unmarshal(v.Data, &d); err != nil {
-			return fmt.Errorf("person %s of round %s: %w", v.Code, r.Code, err)
+			return nil, fmt.Errorf("person %s of round %d: %w", v.Code, round, err)
 		}
 		out[i] = contestPersonJSON{v.Code, d.ICPCID, d.Name, d.Title, d.Role, append([]string{}, d.Participants...)}
 	}
-	return c.JSON(fiber.Map{"persons": out, "next": next(out, limit, func(p contestPersonJSON) string { return p.Code })})
+	return out, err
 }
 
 // apiPutPersons handles POST /api/v1/rounds/:round/persons.
@@ -69,11 +63,11 @@ func (s *Room) apiPutPersons(c *fiber.Ctx) error {
 		texts(f, maxShort, map[string]*string{"icpc_id": &p.ICPCID, "role": &p.Role})
 		f.Value("participants", "a list of short names", &p.Participants)
 		if p.Role == "" {
-			p.Role = personRoles[0]
+			p.Role = contest.PersonRoles[0]
 		}
 		switch {
-		case !slices.Contains(personRoles, p.Role):
-			f.Wrong.Add(site.WrongField("role", site.ReasonInvalid, "The role is one of %s.", personRoles))
+		case !slices.Contains(contest.PersonRoles, p.Role):
+			f.Wrong.Add(site.WrongField("role", site.ReasonInvalid, "The role is one of %s.", judge.Names(contest.PersonRoles)))
 		case p.Plays() && len(p.Participants) == 0:
 			f.Wrong.Add(site.WrongField("participants", site.ReasonInvalid, "Contestants and coaches are of a team: name it by its short name."))
 		case len(p.Participants) > maxTeam || slices.ContainsFunc(p.Participants, func(name string) bool { return !code.MatchString(name) }):

@@ -414,22 +414,8 @@ func (s *Room) remove(c *fiber.Ctx) (space string, err error) {
 
 // apiEntries handles GET /api/v1/rounds/:round/entries?after=&limit=.
 func (s *Room) apiEntries(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.ManageSpace)
-	if err != nil {
-		return err
-	}
-	cursor, limit, err := after(c)
-	if err != nil {
-		return err
-	}
-	found, err := s.Config.Rounds.Entries(c.UserContext(), r.ID, cursor, limit)
-	if err != nil {
-		return err
-	}
-	if found == nil {
-		found = []string{}
-	}
-	return c.JSON(fiber.Map{"entries": found, "next": next(found, limit, func(code string) string { return code })})
+	same := func(code string) string { return code }
+	return someOfRound(s, c, "entries", s.Config.Rounds.Entries, same, same)
 }
 
 // apiEnter handles POST /api/v1/rounds/:round/entries with {"participants"}.

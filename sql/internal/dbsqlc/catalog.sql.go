@@ -77,7 +77,7 @@ const problemSearch = `-- name: ProblemSearch :many
 WITH own AS MATERIALIZED (
   SELECT s.problem, j.verdict, j.score, j.job_id FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
   WHERE s.author = $9 AND s.problem IS NOT NULL AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE')
-    AND (s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups'))),
+    AND verdict_told(s.job_id, s.round_id)),
 best AS MATERIALIZED (
   SELECT DISTINCT ON (o.problem) o.problem, o.verdict, o.score, o.job_id, bool_or(o.verdict = 'AC') OVER (PARTITION BY o.problem) AS solved FROM own o
   ORDER BY o.problem, coalesce(o.score, 0) DESC, (o.verdict = 'AC') DESC, o.job_id DESC)

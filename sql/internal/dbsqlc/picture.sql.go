@@ -54,7 +54,7 @@ SELECT ((now() AT TIME ZONE 'UTC')::date - (n.created_at AT TIME ZONE 'UTC')::da
   count(*) AS submitted, count(*) FILTER (WHERE n.verdict = 'AC') AS accepted
 FROM (
   SELECT s.created_at, CASE WHEN t.told THEN s.verdict END AS verdict FROM submissions s JOIN jobs j ON j.job_id = s.job_id,
-    LATERAL (SELECT $1::boolean OR s.round_id IS NULL OR feedback_told(s.job_id) IN ('full', 'groups') AS told) t
+    LATERAL (SELECT $1::boolean OR verdict_told(s.job_id, s.round_id) AS told) t
   WHERE ($2::text = '' OR s.author = $2) AND ($3::text = '' OR s.problem = $3)
     AND ($4::text = '' OR s.language = $4) AND ($5::text = '' OR s.verdict = $5 AND t.told) AND j.kind = 'submission'
   ORDER BY s.job_id DESC LIMIT $6::integer) n

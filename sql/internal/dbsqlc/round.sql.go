@@ -698,7 +698,7 @@ func (q *Queries) RoundRemovedUndo(ctx context.Context, db DBTX, arg RoundRemove
 const roundTries = `-- name: RoundTries :many
 SELECT p.problem::text AS problem, count(*) AS tries, count(*) FILTER (WHERE j.verdict IS NULL) AS waiting, coalesce(bool_or(j.verdict = 'AC') FILTER (WHERE t.told), false)::boolean AS solved,
   coalesce(max(j.score) FILTER (WHERE t.told), 0)::float8 AS score, count(*) FILTER (WHERE j.verdict IS NOT NULL AND NOT t.told) AS veiled
-FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id, LATERAL (SELECT feedback_told(p.job_id) IN ('full', 'groups') AS told) t
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id, LATERAL (SELECT verdict_told(p.job_id, p.round_id) AS told) t
 WHERE p.round_id = $1 AND p.participant_id = $2 AND p.problem IS NOT NULL AND j.kind = 'submission' GROUP BY p.problem
 `
 
