@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
+	peopleroom "deepoj/web/people"
 )
 
 // minutes are the minute of a solution, and the penalty that is made of it.
@@ -16,7 +17,7 @@ var minutes = regexp.MustCompile(`(solved |\|1\|)[68][0-9]( 2 tries|\|)`)
 // TestABoardIsSeenToGoOn looks at a board in a browser, before and after a verdict, without loading the page again.
 func TestABoardIsSeenToGoOn(t *testing.T) {
 	s := newStage(t)
-	_, ann, bob, _ := s.cup()
+	prof, ann, bob, _ := s.cup()
 	bob.hands("stairs", judge.WA)
 	s.record()
 	ctx, console := browser(t)
@@ -48,6 +49,17 @@ func TestABoardIsSeenToGoOn(t *testing.T) {
 	ann.hands("aplusb", judge.AC)
 	s.record()
 	becomes("red 1|☆ Red|1|M|✓ solved M 2 tries|\nblue 2|☆ Blue|0|0||✗ 1 wrong")
+	// In a freeze a team has a row with its own verdicts, of which no event of the board tells.
+	prof.ask("POST", "/api/v1/rounds/final/freeze", "{}", 200)
+	time.Sleep(5 * time.Millisecond)
+	s.record()
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.cookie = "`+peopleroom.SessionCookie+"="+bob.token+`; path=/"`)); err != nil {
+		t.Fatal(err)
+	}
+	s.must(chromedp.Do(ctx, chromedp.Navigate(s.url+"/rounds/final"), chromedp.WaitVisible(chromedp.CSS(`[data-own] tr[data-team="blue"]`))))
+	bob.hands("aplusb", judge.AC)
+	s.record()
+	s.must(chromedp.Do(ctx, chromedp.WaitVisible(chromedp.CSS(`[data-own] tr[data-team="blue"] td.solved`)), chromedp.WaitVisible(chromedp.CSS(`[data-board] tr[data-team="blue"] td.pending`))))
 	if said := console.take(); len(said) > 0 {
 		t.Errorf("the console complains: %s", said)
 	}

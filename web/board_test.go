@@ -235,6 +235,55 @@ func TestARowIsExplainedByWhatItsReaderKnows(t *testing.T) {
 	guest.ask("GET", "/api/v1/rounds/final/explain/blue?view=staff", "", 403)
 }
 
+func TestInAFreezeATeamHasARowWithItsOwnVerdicts(t *testing.T) {
+	s := newStage(t)
+	prof, ann, bob, _ := s.cup()
+	ann.hands("aplusb", judge.AC)
+	s.record()
+	own := func(c caller, want string) {
+		t.Helper()
+		got := ""
+		for range 300 { // the standings hear of it
+			out := c.ask("GET", "/api/v1/rounds/final/board/own", "", 200)
+			row := out["row"].(map[string]any)
+			got = fmt.Sprint(row["participant"], " of rank ", row["rank"], " solved ", row["solved"], ", alone: ", out["alone"])
+			if strings.HasSuffix(got, want) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("the own row is %s, want %s", got, want)
+	}
+	own(ann, "red of rank 1 solved 1, alone: false")
+	if page := bob.page("/rounds/final", 200); strings.Contains(page, "data-own") {
+		t.Error("before the freeze the page has a row of its own for the viewer")
+	}
+	prof.ask("POST", "/api/v1/rounds/final/freeze", "{}", 200)
+	time.Sleep(5 * time.Millisecond)
+	bob.hands("stairs", judge.AC)
+	s.record()
+	own(bob, "blue of rank 2 solved 1, alone: true")
+	own(ann, "red of rank 1 solved 1, alone: false")
+	for _, c := range []caller{{s, ""}, prof} { // they take no part
+		c.ask("GET", "/api/v1/rounds/final/board/own", "", 404)
+	}
+	if b := rows(bob.ask("GET", "/api/v1/rounds/final/board", "", 200)); b != "1 red 1: 1+0 true 0+0 false; 2 blue 0: 0+0 false 0+1 false" {
+		t.Errorf("the board that bob sees is %s", b)
+	}
+	_, mine, _ := strings.Cut(bob.page("/rounds/final", 200), "data-own")
+	if mine, _, _ = strings.Cut(mine, "</table>"); !strings.Contains(mine, `data-team="blue"`) || !strings.Contains(mine, `class="num solved"`) {
+		t.Errorf("bob's own row on the page is %s", mine)
+	}
+	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET duration_ms = round_time(id, now()) + 1 WHERE code = 'final'"))
+	time.Sleep(10 * time.Millisecond)
+	prof.ask("POST", "/api/v1/rounds/final/thaw", "{}", 200)
+	s.record()
+	own(bob, " solved 1, alone: false")
+	if page := bob.page("/rounds/final", 200); strings.Contains(page, "data-own") {
+		t.Error("behind the thaw the page has a row of its own for the viewer")
+	}
+}
+
 func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
 	s := newStage(t)
 	s.someone("root", judge.RoleAdmin)
@@ -300,7 +349,7 @@ func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
 // roundPaths are addresses that answer about the round final, or could.
 func roundPaths() []string {
 	paths := []string{
-		"/api/v1/rounds", "/api/v1/rounds/final", "/api/v1/rounds/final/board", "/api/v1/rounds/final/board?group=uni", "/api/v1/rounds/final/problems",
+		"/api/v1/rounds", "/api/v1/rounds/final", "/api/v1/rounds/final/board", "/api/v1/rounds/final/board?group=uni", "/api/v1/rounds/final/board/own", "/api/v1/rounds/final/problems",
 		"/api/v1/problems", "/api/v1/problems/aplusb", "/api/v1/problems/aplusb/statistics", "/api/v1/problems/stairs/statistics",
 		"/api/v1/spaces", "/api/v1/spaces/cup", "/api/v1/spaces/cup/problems", "/api/v1/spaces/cup/scores", "/api/v1/submissions", "/",
 		"/problems/aplusb/statistics", "/spaces/cup", "/people/ann", "/people/bob",

@@ -115,7 +115,7 @@ staff      POST   /api/v1/rounds/:round/persons
 staff      DELETE /api/v1/rounds/:round/ignored/:id /api/v1/rounds/:round/persons/:code
 staff      POST   /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/entries /rounds/:round/entries/:code/remove /rounds/:round/delete
 admin      POST   /rounds/:round/reopen
-contestant GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
+contestant GET    /api/v1/rounds/:round/board/own /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 setter     POST   /api/v1/rounds/:round/problems
 setter     DELETE /api/v1/rounds/:round/problems/:slug
 staff      GET    /api/v1/rounds/:round/entries

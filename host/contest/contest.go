@@ -15,6 +15,7 @@
 //	clock.go    the time of a contest
 //	phase.go    where a round stands in its time
 //	acts.go     what staff do to that time
+//	aside.go    what only whoever handed in is told
 //	check.go    what is wrong with the settings of a round
 //	config.go   the settings of a format
 //	tokens.go   tokens that are spent on submissions

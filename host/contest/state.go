@@ -208,13 +208,18 @@ func (s *State) judgement(e Judgement) (Change, error) {
 	}
 	sub := s.handed(e.Submission)
 	return s.changed(sub, func() {
-		i, again := slices.BinarySearchFunc(sub.judgements, e.Generation, func(j Judgement, g int) int { return cmp.Compare(j.Generation, g) })
-		if again {
-			sub.judgements[i] = e
-		} else {
-			sub.judgements = slices.Insert(sub.judgements, i, e)
-		}
+		sub.judgements = with(sub.judgements, e)
 	}), nil
+}
+
+// with returns judgements of a submission, by generation, with one that is new or said again.
+func with(all []Judgement, j Judgement) []Judgement {
+	i, again := slices.BinarySearchFunc(all, j.Generation, func(j Judgement, g int) int { return cmp.Compare(j.Generation, g) })
+	if again {
+		all[i] = j
+		return all
+	}
+	return slices.Insert(all, i, j)
 }
 
 // decided returns the judgement that decides, and false while there is none: the submission is not judged, is judged

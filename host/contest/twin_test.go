@@ -2,6 +2,7 @@ package contest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -81,6 +82,62 @@ func TestWorldsThatDifferOnlyBehindTheFreezeLookTheSame(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARowWithWhatIsToldAsideIsWhatItsTeamKnows(t *testing.T) {
+	others := 0
+	rapid.Check(t, func(t *rapid.T) {
+		const teams = 7
+		w := icpcWorld(t, "")
+		if rapid.Bool().Draw(t, "ioi") {
+			w = newWorld(config(t, IOI, `{"mode": "max_subtask"}`), Round{Start: start, Duration: 5 * time.Hour, Freeze: new(4 * time.Hour)})
+		}
+		w.people(teams)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.act(t, teams)
+		}
+		if rapid.Bool().Draw(t, "thawed") {
+			w.thaw()
+			for range rapid.IntRange(0, 5).Draw(t, "steps behind the thaw") {
+				w.act(t, teams)
+			}
+			if id := rapid.SampledFrom(append(slices.Sorted(maps.Keys(w.now)), 0)).Draw(t, "judged anew"); id != 0 {
+				old := w.now[id]
+				old.Current = false
+				w.judge(old)
+			}
+		}
+		all, aside := w.sees(t, Viewer{Audience: Teams}), Aside{}
+		before := everything(t, all)
+		for _, r := range w.log {
+			switch {
+			case (Viewer{Audience: Teams}).Sees(r):
+				aside.Told(r.Entry)
+			case r.Audience&Own != 0:
+				aside.Take(r.Entry)
+			}
+		}
+		for team := range int64(teams) {
+			want, is := w.sees(t, Viewer{Audience: Teams, Participant: team + 1}).Row(team + 1)
+			got, other, ok := all.Own(team+1, aside)
+			public, _ := all.Row(team + 1)
+			if want.Rank = public.Rank; ok != is || mustJSON(t, got) != mustJSON(t, want) {
+				t.Fatalf("the own row is\n%s, %v\nwant\n%s, %v", mustJSON(t, got), ok, mustJSON(t, want), is)
+			}
+			if !other && mustJSON(t, got) != mustJSON(t, public) {
+				t.Fatalf("the own row is said to be everybody's, and is\n%s\nnot\n%s", mustJSON(t, got), mustJSON(t, public))
+			}
+			if other {
+				others++
+			}
+		}
+		if everything(t, all) != before {
+			t.Fatal("the board was changed")
+		}
+	})
+	if others == 0 {
+		t.Error("no team was told anything aside")
+	}
 }
 
 func mustJSON(t fataler, v any) string {

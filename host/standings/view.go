@@ -27,6 +27,7 @@ type Standings struct {
 	Groups        map[string]contest.GroupData        // by code
 	Problems      map[string]contest.ProblemData      // by short name
 	Persons       map[string]contest.PersonData       // by short name
+	Aside         contest.Aside                       // what only whoever handed in is told of
 }
 
 // Hidden reports whether the settings of the format keep the board from everybody but staff while the round goes on.
@@ -59,7 +60,7 @@ func newView(name View, v contest.Viewer) *view {
 	return &view{name: name, viewer: v, Standings: Standings{
 		Token: token(name, 0), View: name, Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
 		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
-		Problems: map[string]contest.ProblemData{}, Persons: map[string]contest.PersonData{},
+		Problems: map[string]contest.ProblemData{}, Persons: map[string]contest.PersonData{}, Aside: contest.Aside{},
 	}}
 }
 
@@ -72,6 +73,9 @@ func (v *view) take(lines []rounds.Logged) error {
 	scored := false
 	for _, l := range lines {
 		if !v.viewer.Sees(contest.Record{Audience: contest.Audience(l.Audience), Only: l.Only}) {
+			if err := v.aside(l); err != nil {
+				return err
+			}
 			continue
 		}
 		v.lines++
@@ -84,6 +88,9 @@ func (v *view) take(lines []rounds.Logged) error {
 		some, err := contest.Read(contest.Kind(l.Kind), l.Object.Object, l.Data)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", l.Seq, err)
+		}
+		for _, e := range some {
+			v.Aside.Told(e)
 		}
 		entries = append(entries, some...)
 	}
@@ -99,6 +106,21 @@ func (v *view) take(lines []rounds.Logged) error {
 		if _, err := v.State.Apply(e); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// aside takes in a line that the viewers do not see, as far as one participant does.
+func (v *view) aside(l rounds.Logged) error {
+	if l.Only == 0 || contest.Kind(l.Kind) != contest.KindJudgement || contest.Audience(l.Audience)&contest.Own == 0 {
+		return nil
+	}
+	some, err := contest.Read(contest.KindJudgement, l.Object.Object, l.Data)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", l.Seq, err)
+	}
+	for _, e := range some {
+		v.Aside.Take(e)
 	}
 	return nil
 }

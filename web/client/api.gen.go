@@ -937,6 +937,13 @@ type Override struct {
 	Verdict     judge.Verdict `json:"verdict"`
 }
 
+// OwnRow is a schema of the description.
+type OwnRow struct {
+	Alone bool     `json:"alone"`
+	Row   BoardRow `json:"row"`
+	Token string   `json:"token"`
+}
+
 // Package is a schema of the description.
 type Package struct {
 	Error   string `json:"error,omitempty"`
@@ -3077,6 +3084,13 @@ func (c *Client) GetRoundAwards(ctx context.Context, round string, params GetRou
 // GetRoundBoard calls GET /api/v1/rounds/{round}/board: Standings of a round: those that everybody sees, or, for staff of the space, all that is known. For whoever may use the site.
 func (c *Client) GetRoundBoard(ctx context.Context, round string, params GetRoundBoardParams, options ...CallOption) (out Board, err error) {
 	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "at", params.At, "after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// GetRoundBoardOwn calls GET /api/v1/rounds/{round}/board/own: One's own row: with the rank that everybody sees, and in a freeze with one's own verdicts. For whoever may use the site.
+func (c *Client) GetRoundBoardOwn(ctx context.Context, round string, options ...CallOption) (out OwnRow, err error) {
+	path := pathOf("/api/v1/rounds/%s/board/own", round)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/standings"
+	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -203,6 +204,50 @@ func (s *Room) lookAt(c *fiber.Ctx, r *judge.Round, of standings.View, at *time.
 		return site.WrongField("at", site.ReasonInvalid, "The round has no start, and so no time.")
 	}
 	return err
+}
+
+// ownRowJSON is one's own row.
+type ownRowJSON struct {
+	Token string       `json:"token"` // of the board whose rank it has
+	Row   boardRowJSON `json:"row"`
+	Alone bool         `json:"alone"` // it has verdicts that nobody else sees
+}
+
+// apiOwnRow handles GET /api/v1/rounds/:round/board/own.
+func (s *Room) apiOwnRow(c *fiber.Ctx) error {
+	r, _, err := s.round(c, people.SeeSpace)
+	if err != nil {
+		return err
+	}
+	e, err := s.Config.Rounds.Entry(c.UserContext(), r.ID, site.ViewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	var out *ownRowJSON
+	var wrong error
+	err = s.standings.Look(c.UserContext(), r.ID, standings.Public, func(v *standings.Standings) {
+		if wrong = shows(v, standings.Public); wrong == nil {
+			out = ownRow(v, e.Participant)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case wrong != nil:
+		return wrong
+	case out == nil:
+		return sql.ErrNotFound
+	}
+	return c.JSON(out)
+}
+
+// ownRow is the row of a participant with what only they are told; nil where there is none.
+func ownRow(v *standings.Standings, participant int64) *ownRowJSON {
+	row, alone, ok := v.State.Own(participant, v.Aside)
+	if !ok {
+		return nil
+	}
+	return &ownRowJSON{v.Token, shownRow(v, row), alone}
 }
 
 // boardHidden is the reason for which there is no board.

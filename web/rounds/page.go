@@ -36,6 +36,7 @@ type roundPageView struct {
 	Groups     []boardGroup
 	Part       boardPart
 	Manages    bool   // the viewer may see what is hidden
+	Own        *ownRowJSON // in a freeze: the viewer's row with what only they are told
 	Mine       string // the participant that the viewer is in; "" = none
 	More       string // address of the rows behind these; "" = these are the last
 	First      bool   // the rows are the first of the board
@@ -168,7 +169,7 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	viewer := site.ViewerOf(c)
+	viewer, mine := site.ViewerOf(c), int64(0)
 	view := roundPageView{
 		Round: r, Space: site.ViewSpace(space, viewer), Phase: contest.PhaseOf(r, r.Now), Ends: moment(contest.ClockOf(r).End()),
 		Manages: viewer.May(people.ManageSpace, space), IOI: r.Format == string(contest.IOI),
@@ -181,7 +182,7 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 		if err != nil && !errors.Is(err, sql.ErrNotFound) {
 			return err
 		}
-		view.Mine = e.Code
+		view.Mine, mine = e.Code, e.Participant
 	}
 	view.First = c.Query("after") == ""
 	rows := pageRows
@@ -193,6 +194,9 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 		view.group(v)
 		if of == standings.Staff || !v.Hidden() {
 			view.favour(v)
+		}
+		if of == standings.Public && view.Live() && v.Round.Frozen != nil && v.Round.Thawed == nil && !v.Hidden() {
+			view.Own = ownRow(v, mine)
 		}
 	})
 	if f, ok := errors.AsType[*site.Fault](err); ok && f.Reason == boardHidden {
