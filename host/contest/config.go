@@ -47,6 +47,7 @@ type ICPCConfig struct {
 	B                   int      `json:"b"`                      // how many more bronze medals there are
 	Medals              Medals   `json:"medals"`                 //
 	OwnVerdictsInFreeze bool     `json:"own_verdicts_in_freeze"` // teams see their own judgements in the freeze
+	Commentary          bool     `json:"commentary"`             // it is said when the lead changes, and when medals are at stake
 }
 
 // Medals are how many there are of each, and of which groups; none is of all that are ranked.
@@ -127,7 +128,7 @@ func (c Config) Feedback(clock Clock, now, handedIn time.Time, token bool) judge
 func ParseConfig(format Format, text []byte) (Config, error) {
 	c := Config{
 		Format: format,
-		ICPC:   ICPCConfig{PenaltyMinutes: 20, Rounding: MinuteEach, TieLast: true, Medals: Medals{4, 4, 4, []string{}}, OwnVerdictsInFreeze: true},
+		ICPC:   ICPCConfig{PenaltyMinutes: 20, Rounding: MinuteEach, TieLast: true, Medals: Medals{4, 4, 4, []string{}}, OwnVerdictsInFreeze: true, Commentary: true},
 		IOI: IOIConfig{
 			Mode: MaxSubtask, Precision: 2, Tie: TieNone, Feedback: judge.FeedbackFull, Board: BoardAll, MinInterval: 60, MaxSubmissions: 50,
 		},

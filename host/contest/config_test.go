@@ -11,7 +11,7 @@ import (
 
 func TestAWrongSettingIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"penalty": 20}`:            `format_config: there is no setting "penalty"; there are b, medals, own_verdicts_in_freeze, penalise_ce`,
+		`{"penalty": 20}`:            `format_config: there is no setting "penalty"; there are b, commentary, medals, own_verdicts_in_freeze, penalise_ce`,
 		`{"penalty_minutes": -1}`:    "format_config: penalty_minutes: -1 is not from 0 to",
 		`{"penalty_minutes": "20"}`:  "penalty_minutes",
 		`{"rounding": "hour"}`:       `format_config: rounding: "hour" is none of ["minute_each" "second" "second_then_minute"]`,

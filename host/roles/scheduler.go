@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"deepoj/host/commentary"
 	"deepoj/host/judge"
 	"deepoj/host/recorder"
 	"deepoj/host/scheduler"
@@ -73,6 +74,7 @@ func newRecorder(b *base, p *process) error {
 		return err
 	}
 	p.add("recorder", r.Run)
+	p.add("commentator", commentary.New(b.db.Rounds, b.log).Run)
 	p.add("recorder's wakeups", func(ctx context.Context) error { return b.db.Listen(ctx, sql.ChannelEvents, wake) })
 	return nil
 }

@@ -156,3 +156,21 @@ SELECT EXISTS (SELECT 1 FROM rounds r WHERE r.duration_ms IS NOT NULL AND r.star
 -- Shows what was hidden, as planned.
 WITH thawed AS (UPDATE rounds SET thawed_at = @at::timestamptz WHERE rounds.id = @id AND thawed_at IS NULL RETURNING code)
 INSERT INTO audit_log (actor, action, subject, detail) SELECT 'system', 'round_thaw', 'round:' || code, '{"planned": true}' FROM thawed;
+
+-- name: ContestGoing :many
+-- Rounds of a format that go on.
+SELECT r.id FROM rounds r WHERE r.format = @format AND r.starts_at <= now() AND r.paused_ms IS NULL
+  AND (r.duration_ms IS NULL OR round_time(r.id, now()) < r.duration_ms) ORDER BY r.id;
+
+-- name: ContestHold :one
+-- A round that nobody else records until the transaction ends.
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
+FROM contest_recorders c JOIN rounds r ON r.id = c.round_id WHERE c.round_id = @round_id FOR UPDATE OF c;
+
+-- name: ContestClock :one
+-- What time it is, which is not that at which the transaction began.
+SELECT clock_timestamp()::timestamptz AS at;
+
+-- name: ContestGrown :exec
+-- Counts the lines that were added to the log.
+UPDATE contest_recorders SET seq = @seq, public_seq = @public_seq, teams_seq = @teams_seq WHERE round_id = @round_id;

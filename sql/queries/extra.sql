@@ -14,6 +14,12 @@ INSERT INTO round_extras (round_id, kind, code, data, by)
 SELECT @round_id, t.kind, t.code, t.data::jsonb, @by FROM (SELECT unnest(@kinds::text[]) AS kind, unnest(@codes::text[]) AS code, unnest(@data::text[]) AS data) t
 ON CONFLICT (round_id, kind, code) DO UPDATE SET data = excluded.data, by = excluded.by;
 
+-- name: ExtraAdd :many
+-- Those that were not there, as they are now.
+INSERT INTO round_extras (round_id, kind, code, data, by)
+SELECT @round_id, t.kind, t.code, t.data::jsonb, @by FROM (SELECT unnest(@kinds::text[]) AS kind, unnest(@codes::text[]) AS code, unnest(@data::text[]) AS data) t
+ON CONFLICT (round_id, kind, code) DO NOTHING RETURNING code;
+
 -- name: ExtraRemove :execrows
 DELETE FROM round_extras WHERE round_id = @round_id AND kind = @kind AND code = @code;
 

@@ -1,9 +1,13 @@
 package rounds
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -97,4 +101,67 @@ func (s *Store) seeExtras(ctx context.Context, tx pgx.Tx, seen *Seen) error {
 	members, err := s.q.ContestAccounts(ctx, tx, seen.Round.ID)
 	seen.Members = mapped(members, func(v dbsqlc.ContestAccountsRow) Member { return Member{v.ParticipantID, v.UserName, v.DisplayName} })
 	return err
+}
+
+// Remark has comments told to everybody at once, but for those that the round has already: so what is said again is said once. Nothing
+// else of the round is looked at for it.
+func (s *Store) Remark(ctx context.Context, round int64, comments []Extra) error {
+	added := 0
+	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
+		c, err := s.q.ContestHold(ctx, tx, round)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // it is deleted
+		}
+		if err != nil {
+			return err
+		}
+		p := dbsqlc.ExtraAddParams{RoundID: round, By: "system"}
+		for _, e := range comments {
+			p.Kinds, p.Codes, p.Data = append(p.Kinds, e.Kind), append(p.Codes, e.Code), append(p.Data, string(e.Data))
+		}
+		fresh, err := s.q.ExtraAdd(ctx, tx, p)
+		if err != nil || len(fresh) == 0 {
+			return err
+		}
+		if n, err := s.q.ExtraCount(ctx, tx, round); err != nil || n > MaxExtras {
+			return cmp.Or(err, fmt.Errorf("it has more than %d persons, accounts and comments", MaxExtras))
+		}
+		at, err := s.q.ContestClock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var lines []PastLine
+		var keep []Object
+		for _, e := range comments {
+			if slices.Contains(fresh, e.Code) {
+				o := Object{Kind: e.Kind, Object: e.Code, Data: e.Data, Audience: everybody}
+				lines, keep = append(lines, PastLine{Line{Object: o}, at}), append(keep, o)
+			}
+		}
+		pick := dbsqlc.ContestPickRow(c)
+		if err := s.number(ctx, tx, &pick, lines); err != nil {
+			return err
+		}
+		if err := s.keep(ctx, tx, round, keep); err != nil {
+			return err
+		}
+		added = len(lines)
+		return s.q.ContestGrown(ctx, tx, dbsqlc.ContestGrownParams{RoundID: round, Seq: pick.Seq, PublicSeq: pick.PublicSeq, TeamsSeq: pick.TeamsSeq})
+	})
+	if err != nil {
+		return fmt.Errorf("comment on round %d: %w", round, err)
+	}
+	if added > 0 {
+		s.db.Wake(pg.ChannelRounds, strconv.FormatInt(round, 10))
+	}
+	return nil
+}
+
+// Going returns the rounds of a format that go on.
+func (s *Store) Going(ctx context.Context, format string) ([]int64, error) {
+	ids, err := s.q.ContestGoing(ctx, s.db.Main, format)
+	if err != nil {
+		return nil, fmt.Errorf("list rounds that go on: %w", err)
+	}
+	return ids, nil
 }

@@ -155,6 +155,9 @@ type Recorded struct {
 // public and teams are the audiences whose lines have numbers of their own, own is that of one participant alone.
 const public, teams, own = 1, 2, 4
 
+// everybody are all audiences but that of one participant alone.
+const everybody = 1 | 2 | 8 | 16
+
 // Record writes the log of one round on of which something is due, but for some: what it gets from plan, in one
 // transaction, which nobody else does at the same time. Whatever ends it before, nothing is written and everything is still
 // due; with an error comes the round that it is of, if it is of one.

@@ -35,12 +35,12 @@ type roundPageView struct {
 	Closed     *site.Fault    // why there is no board; nil = there is one
 	Groups     []boardGroup
 	Part       boardPart
-	Manages    bool   // the viewer may see what is hidden
+	Manages    bool        // the viewer may see what is hidden
 	Own        *ownRowJSON // in a freeze: the viewer's row with what only they are told
-	Mine       string // the participant that the viewer is in; "" = none
-	More       string // address of the rows behind these; "" = these are the last
-	First      bool   // the rows are the first of the board
-	IOI        bool   // rows have points
+	Mine       string      // the participant that the viewer is in; "" = none
+	More       string      // address of the rows behind these; "" = these are the last
+	First      bool        // the rows are the first of the board
+	IOI        bool        // rows have points
 }
 
 // boardGroup is a group that the board can be of.

@@ -143,6 +143,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/launch", "host/embedded host/platform host/settings sandbox/oneshot"},
 	{"host/workbench", "host/blob host/judge host/judging host/judging/build host/launch host/plugin host/intake/trial host/problem host/problem/importing host/problem/source host/settings host/telemetry host/verify plugins sandbox sandbox/oneshot"},
 	{"host/scheduler", "host/judge host/telemetry sql/jobs queue"},
+	{"host/commentary", "host/contest sql/rounds"},
 	{"host/recorder", "host/contest host/judge host/telemetry sql/rounds"},
 	{"host/logo", "host/judge"},
 	{"host/restore", "host/contest host/contest/clics host/judge host/logo sql/rounds"},
@@ -181,7 +182,7 @@ var layers = []struct{ pkg, may string }{
 		"host/judge host/launch host/platform host/telemetry sql/published"},
 	{"web", "host/judge host/telemetry sql host/people web/archive web/callback web/clics web/drafts web/factors web/job web/judge0/api web/locale web/people web/plugins web/rounds web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
-	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
+	{"host/roles", `host/blob host/capacity host/commentary host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
 		host/intake/trial host/problem host/problem/samples host/reading host/recorder host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql sql/published web`},
 }
 

@@ -66,6 +66,44 @@ func (q *Queries) ContestAlone(ctx context.Context, db DBTX, arg ContestAlonePar
 	return items, nil
 }
 
+const contestClock = `-- name: ContestClock :one
+SELECT clock_timestamp()::timestamptz AS at
+`
+
+// What time it is, which is not that at which the transaction began.
+func (q *Queries) ContestClock(ctx context.Context, db DBTX) (time.Time, error) {
+	row := db.QueryRow(ctx, contestClock)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
+const contestGoing = `-- name: ContestGoing :many
+SELECT r.id FROM rounds r WHERE r.format = $1 AND r.starts_at <= now() AND r.paused_ms IS NULL
+  AND (r.duration_ms IS NULL OR round_time(r.id, now()) < r.duration_ms) ORDER BY r.id
+`
+
+// Rounds of a format that go on.
+func (q *Queries) ContestGoing(ctx context.Context, db DBTX, format string) ([]int64, error) {
+	rows, err := db.Query(ctx, contestGoing, format)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contestGroups = `-- name: ContestGroups :many
 SELECT g.id, g.space_id, g.code, g.icpc_id, g.name, g.type, g.ranked, g.sort FROM team_groups g WHERE g.space_id = $1 ORDER BY g.code
 `
@@ -97,6 +135,59 @@ func (q *Queries) ContestGroups(ctx context.Context, db DBTX, spaceID int64) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const contestGrown = `-- name: ContestGrown :exec
+UPDATE contest_recorders SET seq = $1, public_seq = $2, teams_seq = $3 WHERE round_id = $4
+`
+
+type ContestGrownParams struct {
+	Seq       int64
+	PublicSeq int64
+	TeamsSeq  int64
+	RoundID   int64
+}
+
+// Counts the lines that were added to the log.
+func (q *Queries) ContestGrown(ctx context.Context, db DBTX, arg ContestGrownParams) error {
+	_, err := db.Exec(ctx, contestGrown,
+		arg.Seq,
+		arg.PublicSeq,
+		arg.TeamsSeq,
+		arg.RoundID,
+	)
+	return err
+}
+
+const contestHold = `-- name: ContestHold :one
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
+FROM contest_recorders c JOIN rounds r ON r.id = c.round_id WHERE c.round_id = $1 FOR UPDATE OF c
+`
+
+type ContestHoldRow struct {
+	RoundID   int64
+	Seq       int64
+	PublicSeq int64
+	TeamsSeq  int64
+	Shown     int64
+	Unshown   int64
+	Code      string
+}
+
+// A round that nobody else records until the transaction ends.
+func (q *Queries) ContestHold(ctx context.Context, db DBTX, roundID int64) (ContestHoldRow, error) {
+	row := db.QueryRow(ctx, contestHold, roundID)
+	var i ContestHoldRow
+	err := row.Scan(
+		&i.RoundID,
+		&i.Seq,
+		&i.PublicSeq,
+		&i.TeamsSeq,
+		&i.Shown,
+		&i.Unshown,
+		&i.Code,
+	)
+	return i, err
 }
 
 const contestJob = `-- name: ContestJob :one

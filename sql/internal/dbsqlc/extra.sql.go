@@ -42,6 +42,47 @@ func (q *Queries) ContestAccounts(ctx context.Context, db DBTX, roundID int64) (
 	return items, nil
 }
 
+const extraAdd = `-- name: ExtraAdd :many
+INSERT INTO round_extras (round_id, kind, code, data, by)
+SELECT $1, t.kind, t.code, t.data::jsonb, $2 FROM (SELECT unnest($3::text[]) AS kind, unnest($4::text[]) AS code, unnest($5::text[]) AS data) t
+ON CONFLICT (round_id, kind, code) DO NOTHING RETURNING code
+`
+
+type ExtraAddParams struct {
+	RoundID int64
+	By      string
+	Kinds   []string
+	Codes   []string
+	Data    []string
+}
+
+// Those that were not there, as they are now.
+func (q *Queries) ExtraAdd(ctx context.Context, db DBTX, arg ExtraAddParams) ([]string, error) {
+	rows, err := db.Query(ctx, extraAdd,
+		arg.RoundID,
+		arg.By,
+		arg.Kinds,
+		arg.Codes,
+		arg.Data,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var code string
+		if err := rows.Scan(&code); err != nil {
+			return nil, err
+		}
+		items = append(items, code)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const extraCount = `-- name: ExtraCount :one
 SELECT count(*) FROM round_extras WHERE round_id = $1
 `
