@@ -62,9 +62,20 @@ func compareSections(a, b section) int {
 // compareKeys returns what is below 0 if a is better than b.
 func compareKeys(a, b key) int { return slices.Compare(b[:], a[:]) }
 
-// compare orders rows: by section, key, name and id.
+// compare orders rows: by section, key, name and id. It looks at no more than it needs.
 func compare(a, b *row) int {
-	return cmp.Or(compareSections(a.section, b.section), compareKeys(a.sum.key, b.sum.key), bytes.Compare(a.name, b.name), cmp.Compare(a.ID, b.ID))
+	if a.section != b.section {
+		return compareSections(a.section, b.section)
+	}
+	for i, mine := range a.sum.key {
+		if theirs := b.sum.key[i]; mine != theirs {
+			return cmp.Compare(theirs, mine)
+		}
+	}
+	if c := bytes.Compare(a.name, b.name); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.ID, b.ID)
 }
 
 // place returns the place at which a row is in the order, or belongs.

@@ -35,15 +35,16 @@ type problem struct {
 	solvers *solvers // nil = is to be found anew
 }
 
-// row is what is known of a participant, who may not be known yet.
+// row is what is known of a participant, who may not be known yet. What rows are compared by is together, as among many
+// of them most of the time goes into fetching it.
 type row struct {
-	Participant
-	known   bool
+	sum     summary
 	section section
 	name    []byte // by which those of equal rank are ordered
+	known   bool
 	cells   []cell // by the index of the problem, as far as something was handed in
 	adjust  Adjustment
-	sum     summary
+	Participant
 }
 
 // cell is what a participant handed in for a problem, and what it counts.
@@ -54,15 +55,16 @@ type cell struct {
 
 // submission is a program that was handed in, which may not be known yet though it was judged.
 type submission struct {
-	Submission
 	known, ignored, token bool
 	at                    time.Duration
 	judgements            []Judgement // by generation
+	first                 [1]Judgement // where they are as long as there is one
+	Submission
 }
 
 // summary is what a row counts.
 type summary struct {
-	key    key
+	key    key // first, see row
 	solved int
 	total  int64
 	last   int64
@@ -258,6 +260,7 @@ func (s *State) handed(id int64) *submission {
 	sub := s.submissions[id]
 	if sub == nil {
 		sub = &submission{Submission: Submission{ID: id}}
+		sub.judgements = sub.first[:0]
 		s.submissions[id] = sub
 	}
 	return sub
@@ -297,7 +300,8 @@ func (s *State) change(r *row, p *problem, do func()) Change {
 		do()
 		return Change{}
 	}
-	wasKnown, was, place, before := r.known, 0, 0, *r
+	wasKnown, was, place := r.known, 0, 0
+	before := row{sum: r.sum, section: r.section, name: r.name, Participant: Participant{ID: r.ID}}
 	if wasKnown {
 		place = s.place(r)
 		was = s.rankAt(place)
