@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deepoj/host/standings"
@@ -57,6 +58,8 @@ type channel struct {
 	kept  *standings.Keeper
 	round int64
 	view  standings.View
+
+	guests atomic.Pointer[time.Time] // when a guest was last found to be one who may look
 
 	mu     sync.Mutex
 	looked time.Time

@@ -24,7 +24,7 @@ const (
 	maxStreams  = 20_000
 	streamsOf   = 5_000
 	streamPoll  = 5 * time.Second  // looks without being woken
-	streamBeat  = 15 * time.Second // comments that keep proxies from closing a quiet stream
+	streamBeat  = 3                // looks after which a comment keeps proxies from closing a quiet stream
 	streamTrust = 10 * time.Second // in which who looks is not looked at again
 	streamLook  = 10 * time.Second // for one look at the database
 	streamPatch = 30 * time.Second // a database that is away for so long ends the stream
@@ -43,12 +43,13 @@ type stream struct {
 	token   string    // of the board that the viewer has
 	trace   string
 
-	watch      *live.Watch
-	woken      time.Time // as new as that the board has to be
-	beat, poll *time.Ticker
-	well       time.Time // when the database was last there
-	looked     bool
-	unsent     []byte
+	watch  *live.Watch
+	woken  time.Time // as new as that the board has to be
+	poll   *time.Ticker
+	quiet  int       // looks without anything that was sent
+	well   time.Time // when the database was last there
+	looked bool
+	unsent []byte
 }
 
 // apiBoardStream handles GET /api/v1/rounds/:round/board/stream?view=&token=: server-sent events, from the board of a token on,
@@ -89,7 +90,7 @@ func (s *Room) apiBoardStream(c *fiber.Ctx) error {
 	}
 	st := &stream{room: s, channel: s.channels.of(s.standings, r.ID, of), round: r, viewer: site.ViewerOf(c), known: time.Now(), token: token}
 	st.trace, st.watch, st.woken = site.TraceOf(c.UserContext()), w, time.Now().Add(-time.Second) // what was seen lately is good enough
-	st.beat, st.poll, st.well = time.NewTicker(streamBeat), time.NewTicker(streamPoll), time.Now()
+	st.poll, st.well = time.NewTicker(streamPoll), time.Now()
 	st.unsent = fmt.Appendf(nil, "retry: %d\n\n", streamRetry.Milliseconds())
 	c.Context().SetBodyStream(st, -1)
 	return nil
@@ -116,7 +117,6 @@ func (st *stream) Read(b []byte) (int, error) {
 
 // Close ends the stream.
 func (st *stream) Close() error {
-	st.beat.Stop()
 	st.poll.Stop()
 	st.watch.Leave()
 	return nil
@@ -132,8 +132,9 @@ func (st *stream) next() error {
 			st.woken = st.watch.Since()
 		case <-st.poll.C:
 			st.woken = time.Now().Add(-time.Second)
-		case <-st.beat.C:
-			st.unsent = append(st.unsent, ": still here\n\n"...)
+			if st.quiet++; st.quiet == streamBeat {
+				st.quiet, st.unsent = 0, append(st.unsent, ": still here\n\n"...)
+			}
 		}
 	}
 	err := st.look(st.woken)
@@ -165,6 +166,9 @@ func (st *stream) look(since time.Time) error {
 	if !known {
 		list = []change{changed(st.token, now, []byte(`{"token":"`+now+`","reset":true}`))}
 	}
+	if len(list) > 0 {
+		st.quiet = 0
+	}
 	if len(list) == 1 && len(st.unsent) == 0 {
 		st.unsent = list[0].event
 	} else {
@@ -181,6 +185,13 @@ func (st *stream) still() error {
 	if time.Since(st.known) < streamTrust {
 		return nil
 	}
+	if st.viewer.Guest() { // what one of them may look at, all may
+		if at := st.channel.guests.Load(); at != nil && time.Since(*at) < streamTrust {
+			st.known = *at
+			return nil
+		}
+	}
+	now := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), streamLook)
 	defer cancel()
 	act := people.SeeSpace
@@ -194,6 +205,8 @@ func (st *stream) still() error {
 	if err != nil {
 		return err
 	}
-	st.known = time.Now()
+	if st.known = now; st.viewer.Guest() {
+		st.channel.guests.Store(&now)
+	}
 	return nil
 }
