@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,10 +41,92 @@ func (c caller) brings(files map[string][]byte, n client.NewContest) client.Cont
 	return out
 }
 
+// papers gives the problem stairs two statements that are PDF, and another file.
+func (s *stage) papers(blobs blob.Store) {
+	s.Helper()
+	p, err := s.store.Problem(s.Context(), "stairs")
+	s.must(err)
+	p.Files = nil
+	for name, text := range map[string]string{"problem.en.pdf": "%PDF-1.7 stairs", "problem.ru.pdf": "%PDF-1.7 lestnitsy", "notes.pdf": "%PDF-1.7 notes"} {
+		digest, n, err := blobs.Put(s.Context(), strings.NewReader(text))
+		s.must(err)
+		p.Files = append(p.Files, judge.ProblemFile{Name: name, Bytes: n, Digest: string(digest), Statement: name != "notes.pdf"})
+	}
+	slices.SortFunc(p.Files, func(a, b judge.ProblemFile) int { return strings.Compare(a.Name, b.Name) })
+	p.Version = "sha256:" + strings.Repeat("b3", 32)
+	s.must(s.store.SaveProblem(s.Context(), *p, "prof"))
+}
+
+func TestStatementsAreForWhoIsToldOfTheirProblems(t *testing.T) {
+	blobs, option := withBlobs(t)
+	s := newStage(t, option)
+	s.papers(blobs)
+	prof, ann, _, _ := s.cup()
+	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET starts_at = now() + interval '1 hour' WHERE code = 'final'"))
+	s.must(s.store.Rounds.LookAtAll(t.Context()))
+	s.record()
+	guest := caller{s, ""}
+	const paper = "/clics/2026-01/contests/final/problems/stairs/statement.en.pdf"
+	for _, c := range []caller{guest, ann} {
+		c.reads(paper, 404)
+	}
+	if got := prof.reads(paper, 200); got.body != "%PDF-1.7 stairs" || got.header.Get("Content-Type") != "application/pdf" || !strings.Contains(got.header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("staff get %q, %v", got.body, got.header)
+	}
+	prof.ask("POST", "/api/v1/rounds/final/start", "{}", 200)
+	s.record()
+	for _, c := range []caller{guest, ann} {
+		if got := c.reads(paper, 200); got.body != "%PDF-1.7 stairs" {
+			t.Errorf("a statement is %q", got.body)
+		}
+		for _, path := range []string{"statement.pdf", "statement.de.pdf", "notes.pdf", "problem.en.pdf", "..%2f..%2fproblems"} {
+			c.reads("/clics/2026-01/contests/final/problems/stairs/"+path, 404)
+		}
+		c.reads("/clics/2026-01/contests/final/problems/aplusb/statement.en.pdf", 404)
+	}
+	const want = `"statement":[{"href":"contests/final/problems/stairs/statement.en.pdf","filename":"statement.en.pdf","mime":"application/pdf"},{"href":"contests/final/problems/stairs/statement.ru.pdf"`
+	if got := guest.reads("/clics/2023-06/contests/final/problems/stairs", 200); !strings.Contains(got.body, want) {
+		t.Errorf("the problem is %s", got.body)
+	}
+}
+
+func TestAPackageGivesNobodyAFileOfTheServer(t *testing.T) {
+	blobs, option := withBlobs(t)
+	_, _, files := heldContest(t)
+	secret, _, err := blobs.Put(t.Context(), strings.NewReader("secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper := regexp.MustCompile(`"digest":"sha256:[0-9a-f]{64}"`)
+	two := newStage(t, option)
+	two.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
+	two.someone("prof", judge.RoleStaff)
+	two.space("cup", func(v *judge.Space) { v.Listed = true })
+	prof := caller{two, two.session("prof")}
+	files["deepoj/log.ndjson"] = paper.ReplaceAll(files["deepoj/log.ndjson"], []byte(`"digest":"`+secret+`"`))
+	out := prof.brings(files, client.NewContest{Space: "cup"})
+	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "statement.en.pdf is another than the log says") {
+		t.Errorf("the notes are %s", notes)
+	}
+	delete(files, "problems/stairs/statement.en.pdf")
+	delete(files, "problems/stairs/statement.ru.pdf")
+	out = prof.brings(files, client.NewContest{Space: "cup", Code: "again"})
+	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "statement.ru.pdf is not in the package") {
+		t.Errorf("the notes are %s", notes)
+	}
+	for _, code := range []string{"final", "again"} {
+		for _, name := range []string{"statement.en.pdf", "statement.ru.pdf", "statement.pdf"} {
+			prof.reads("/clics/2026-01/contests/"+code+"/problems/stairs/"+name, 404)
+		}
+	}
+}
+
 // heldContest is a contest that is over, with everything in it that a package may have, and its package.
 func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
 	t.Helper()
-	s := newStage(t, func(c *site.Config) { c.RatePerUser, c.RatePerAddress = 1<<20, 1<<20 })
+	blobs, option := withBlobs(t)
+	s := newStage(t, option, func(c *site.Config) { c.RatePerUser, c.RatePerAddress = 1<<20, 1<<20 })
+	s.papers(blobs)
 	s.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
 	prof, ann, bob, _ := s.cup()
 	judged := func(c caller, problem string, v judge.Verdict, tests ...judge.Verdict) int64 {
@@ -122,7 +205,11 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 	if found := clics.Package(files).Check(); len(found) > 0 {
 		t.Fatalf("the package: %v", found)
 	}
-	two := newStage(t)
+	if string(files["problems/stairs/statement.en.pdf"]) != "%PDF-1.7 stairs" || string(files["problems/stairs/statement.ru.pdf"]) != "%PDF-1.7 lestnitsy" {
+		t.Errorf("of the statements it has %q", slices.Sorted(maps.Keys(files)))
+	}
+	_, option := withBlobs(t)
+	two := newStage(t, option)
 	two.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
 	two.someone("prof", judge.RoleStaff)
 	two.space("cup", func(v *judge.Space) { v.Listed = true })
@@ -154,6 +241,9 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 	if !bytes.Equal(packed(t, files), packed(t, back)) {
 		t.Error("the archives differ")
 	}
+	if got := prof.reads("/clics/2026-01/contests/final/problems/stairs/statement.ru.pdf", 200); got.body != "%PDF-1.7 lestnitsy" {
+		t.Errorf("the statement is %q", got.body)
+	}
 	// What was handed in can be read, and judged again.
 	list := prof.ask("GET", "/api/v1/submissions?limit=10", "", 200)["submissions"].([]any)
 	if len(list) != 5 || !strings.Contains(fmt.Sprint(list[0]), "TLE") {
@@ -169,7 +259,7 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 	prof.brings(files, client.NewContest{Space: "cup", Code: "again"})
 	two.record()
 	for _, endpoint := range []string{"judgements", "problems", "clarifications", "awards", "scoreboard"} {
-		if a, b := prof.reads("/clics/2026-01/contests/final/"+endpoint, 200), prof.reads("/clics/2026-01/contests/again/"+endpoint, 200); a.body != b.body {
+		if a, b := prof.reads("/clics/2026-01/contests/final/"+endpoint, 200), prof.reads("/clics/2026-01/contests/again/"+endpoint, 200); a.body != strings.ReplaceAll(b.body, "contests/again/", "contests/final/") {
 			t.Errorf("by another name %s are\n%s, and were\n%s", endpoint, b.body, a.body)
 		}
 	}

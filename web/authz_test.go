@@ -165,7 +165,7 @@ guest   GET    /rounds/:round/teams/:code /rounds/:round/results /rounds/:round/
 guest   GET    /rounds/:round/ranklist.json /api/v1/rounds/:round/board/stream
 guest   GET    /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
 guest   POST   /api/v1/rounds/:round/clarifications /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open
-guest   GET    /api/v1/rounds/:round/board/own /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
+guest   GET    /clics/:version/contests/:round/problems/:id/:file /api/v1/rounds/:round/board/own /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/rounds/:round/start /api/v1/rounds/:round/pause /api/v1/rounds/:round/resume /api/v1/rounds/:round/extend

@@ -90,7 +90,7 @@ staff      POST   /rounds/:round/clarifications /api/v1/rounds/:round/clarificat
 staff      POST   /rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open
 contestant GET    /clics/:version/contests/:round /clics/:version/contests/:round/state /clics/:version/contests/:round/access
 contestant GET    /clics/:version/contests/:round/account /clics/:version/contests/:round/scoreboard /clics/:version/contests/:round/event-feed
-contestant GET    /clics/:version/contests/:round/organizations/:id/:file
+contestant GET    /clics/:version/contests/:round/organizations/:id/:file /clics/:version/contests/:round/problems/:id/:file
 staff      POST   /spaces/:space/logos /api/v1/spaces/:space/organizations/:code/logos
 staff      DELETE /api/v1/spaces/:space/organizations/:code/logos
 contestant GET    /clics/:version/contests/:round/:type /clics/:version/contests/:round/:type/:id
@@ -134,8 +134,9 @@ staff      DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name /api
 func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
+	s.papers(blobs)
 	picture, paper := s.picture(blobs, "PNG", ".png", "image/png"), s.picture(blobs, "%PDF", ".pdf", "application/pdf")
-	_, err := s.store.SavePages(t.Context(), "stairs", "sha256:"+strings.Repeat("b2", 32), judge.Rendering{Files: []judge.PageFile{picture, paper}}, 0)
+	_, err := s.store.SavePages(t.Context(), "stairs", "sha256:"+strings.Repeat("b3", 32), judge.Rendering{Files: []judge.PageFile{picture, paper}}, 0)
 	s.must(err)
 	ctx := t.Context()
 	for name, role := range map[string]judge.Role{
@@ -213,7 +214,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			if strings.Contains(path, "clarifications/:code") {
 				question = s.askedIn("hers")
 			}
-			address := strings.NewReplacer("organizations/:id/:file", "organizations/extra/logo.100x100.svg", "clarifications/:code", "clarifications/"+question, ":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), "ignored/:id", "ignored/"+job, ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
+			address := strings.NewReplacer("problems/:id/:file", "problems/stairs/statement.en.pdf", "organizations/:id/:file", "organizations/extra/logo.100x100.svg", "clarifications/:code", "clarifications/"+question, ":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), "ignored/:id", "ignored/"+job, ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
 			if v.token != "" {
 				headers = append(headers, "Authorization: Bearer "+v.token)

@@ -154,6 +154,8 @@ type (
 		CodeKiB   int64   `json:"code_kib,omitempty"`
 		Tests     int     `json:"tests,omitempty"`
 		MaxScore  float64 `json:"max_score,omitempty"` // of a problem that gives points
+
+		Statement []judge.ProblemFile `json:"statement,omitempty"` // those that are PDF
 	}
 
 	// SubmissionData is a program that was handed in. The object is its number in the round.

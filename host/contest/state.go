@@ -38,8 +38,8 @@ type problem struct {
 // row is what is known of a participant, who may not be known yet. What rows are compared by is together, as among many
 // of them most of the time goes into fetching it.
 type row struct {
-	sum     summary
 	section section
+	sum     summary
 	name    []byte // by which those of equal rank are ordered
 	known   bool
 	cells   []cell // by the index of the problem, as far as something was handed in
@@ -56,8 +56,10 @@ type cell struct {
 // submission is a program that was handed in, which may not be known yet though it was judged.
 type submission struct {
 	known, ignored, token bool
+	row                   *row     // whose it is, once it is known
+	problem               *problem // likewise
 	at                    time.Duration
-	judgements            []Judgement // by generation
+	judgements            []Judgement  // by generation
 	first                 [1]Judgement // where they are as long as there is one
 	Submission
 }
@@ -268,7 +270,7 @@ func (s *State) handed(id int64) *submission {
 
 // cellOf returns the cell in which a submission is.
 func (s *State) cellOf(sub *submission) *cell {
-	p, r := s.column(sub.Problem), s.row(sub.Participant)
+	p, r := sub.problem, sub.row
 	if n := p.index + 1; len(r.cells) < n {
 		r.cells = append(r.cells, make([]cell, max(n, len(s.problems))-len(r.cells))...)
 	}
@@ -277,6 +279,7 @@ func (s *State) cellOf(sub *submission) *cell {
 
 // put puts a submission in its cell: by time, and by id where several have the same.
 func (s *State) put(sub *submission) {
+	sub.problem, sub.row = s.column(sub.Problem), s.row(sub.Participant)
 	c := s.cellOf(sub)
 	i, _ := slices.BinarySearchFunc(c.all, sub, func(a, b *submission) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
 	c.all = slices.Insert(c.all, i, sub)
@@ -291,7 +294,7 @@ func (s *State) changed(sub *submission, do func()) Change {
 		}
 		do = func() {}
 	}
-	return s.change(s.row(sub.Participant), s.column(sub.Problem), do)
+	return s.change(sub.row, sub.problem, do)
 }
 
 // change does something to a row, or to one of its cells, and puts the row where it belongs then.

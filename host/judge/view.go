@@ -137,9 +137,21 @@ type Problem struct {
 	Files []ProblemFile `json:"files,omitempty"`
 }
 
+// Papers are the statements that are PDF.
+func (p Problem) Papers() (out []ProblemFile) {
+	for _, f := range p.Files {
+		if f.Statement {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // ProblemFile is a file of a problem that everybody may have.
 type ProblemFile struct {
 	Name   string `json:"name"` // such as "problem.pdf" or "tools/tester.py"
 	Bytes  int64  `json:"bytes"`
 	Digest string `json:"digest"` // in the blob store
+
+	Statement bool `json:"statement,omitempty"` // it is a statement, which is a PDF
 }

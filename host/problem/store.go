@@ -263,7 +263,7 @@ func (p *Package) Judge() judge.Problem {
 		CheckerMessages: p.CheckerMessages, Updated: time.Now().UTC(),
 	}
 	for i, f := range p.Documents {
-		v.Files = append(v.Files, judge.ProblemFile{Name: p.documentName(i), Bytes: f.Size, Digest: string(f.Digest)})
+		v.Files = append(v.Files, judge.ProblemFile{Name: p.documentName(i), Bytes: f.Size, Digest: string(f.Digest), Statement: true})
 	}
 	for _, f := range p.Attachments {
 		v.Files = append(v.Files, judge.ProblemFile{Name: strings.TrimPrefix(f.Path, "attachments/"), Bytes: f.Size, Digest: string(f.Digest)})

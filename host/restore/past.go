@@ -178,6 +178,11 @@ func (r *reading) pastProblems(s *saying) {
 			r.wrong("problems.json", slug, "two problems have the label %s", d.Label)
 		}
 		labels[d.Label], place[slug] = true, d.Ordinal
+		for _, f := range d.Statement {
+			if !f.Statement || f.Name == "" || !statementDigest.MatchString(f.Digest) {
+				r.wrong("problems.json", slug, "%.40q is no statement", f.Name)
+			}
+		}
 		r.out.problems[slug] = d
 		list = append(list, rounds.PastProblem{RoundProblem: judge.RoundProblem{Problem: slug, Label: d.Label, Points: d.Points, RGB: d.RGB, Color: d.Color}})
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,10 +83,10 @@ func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func
 	return found, nil
 }
 
-// same reports whether a version is what the log tells of.
+// same reports whether a version is what the log tells of, with the statements that it has.
 func same(is judge.Problem, d contest.ProblemData) bool {
 	return is.Title == d.Name && is.CPUMillis == d.CPU && is.MemoryMiB == d.MemoryMiB && is.OutputMiB == d.OutputMiB && is.CodeKiB == d.CodeKiB && is.Tests == d.Tests &&
-		is.MaxScore == d.MaxScore
+		is.MaxScore == d.MaxScore && (len(d.Statement) == 0 || slices.Equal(is.Papers(), d.Statement))
 }
 
 // unpacked is a version of a problem of which there is no package: what the contest says of it, and that nothing can be judged.
@@ -94,6 +95,10 @@ func unpacked(slug string, d contest.ProblemData) (judge.Problem, error) {
 		Slug: slug, Title: d.Name, CPUMillis: d.CPU, MemoryMiB: d.MemoryMiB, OutputMiB: d.OutputMiB, CodeKiB: d.CodeKiB, Tests: d.Tests, MaxScore: d.MaxScore,
 		Scoring: d.MaxScore > 0, Samples: []judge.Sample{},
 		Statement: "<p>This problem came with a contest that was held elsewhere. There is no package of it here, so there is neither a statement nor anything to judge by.</p>",
+		Files:     d.Statement,
+	}
+	if len(d.Statement) > 0 {
+		p.Statement = "<p>This problem came with a contest that was held elsewhere, with the statement that is among its files. There is no package of it here, so there is nothing to judge by.</p>"
 	}
 	data, err := json.Marshal(p)
 	if err != nil {

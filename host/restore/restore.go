@@ -14,6 +14,7 @@
 //	objects.go  those objects
 //	past.go     what the log said last, as it is stored
 //	problems.go the problems of a contest, as far as a server has them
+//	statements.go statements of problems
 //	sources.go  what was handed in
 //	recount.go  boards, counted twice
 //	rehearsal.go  a contest to hand in again
@@ -52,8 +53,18 @@ type Contest struct {
 	// with a slash behind it.
 	Packages map[string]string
 
+	// Statements are the PDFs that came with problems.
+	Statements []Statement
+
 	lines    []Line
 	problems map[string]contest.ProblemData // by short name
+}
+
+// Statement is a PDF that came with a problem.
+type Statement struct {
+	Problem string // its short name
+	Digest  string
+	Data    []byte
 }
 
 // reading is a package that is being read.
@@ -108,9 +119,13 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 			return nil, r.found
 		}
 		r.out.lines = lines
-		for _, l := range lines {
+		for i, l := range lines {
 			if l.Kind == contest.KindProblem {
 				r.packaged(l.Object, clics.ID(l.Object))
+			}
+			if err := r.loggedStatements(&lines[i]); err != nil {
+				r.wrong(LogFile, l.Object, "it cannot be read: %v", err)
+				return nil, r.found
 			}
 		}
 	} else {

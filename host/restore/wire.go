@@ -21,7 +21,7 @@ type Outcome struct {
 
 // ReadArchive reads the package in a ZIP archive.
 func ReadArchive(archive io.ReaderAt, size int64, opt Options) Outcome {
-	p, err := clics.ReadPackage(archive, size, clics.OfProblems)
+	p, err := clics.ReadPackage(archive, size, clics.OfPackages)
 	if err != nil {
 		return Outcome{Unreadable: err.Error()}
 	}
@@ -41,6 +41,7 @@ type head struct {
 	Packages           map[string]string              `json:"packages"`
 	Past               rounds.Past                    `json:"past"` // without what was handed in
 	Problems           map[string]contest.ProblemData `json:"problems"`
+	Statements         []Statement                    `json:"statements"`
 	Submissions, Lines int
 }
 
@@ -50,7 +51,7 @@ func (o Outcome) Send(w io.Writer) error {
 	lines := json.NewEncoder(out)
 	h := head{Unreadable: o.Unreadable, Flaws: o.Flaws, Contest: o.Contest != nil}
 	if c := o.Contest; c != nil {
-		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines)
+		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines, h.Statements = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines), c.Statements
 		h.Past.Submissions = nil
 	}
 	if err := lines.Encode(h); err != nil {
@@ -89,7 +90,7 @@ func Receive(r io.Reader) (Outcome, error) {
 		return Outcome{}, errors.New("receive a contest: there are too many findings")
 	}
 	if h.Contest {
-		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, problems: h.Problems}
+		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, Statements: h.Statements, problems: h.Problems}
 		if c.Packages == nil {
 			c.Packages = map[string]string{}
 		}

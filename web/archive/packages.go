@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/restore"
+	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -71,6 +73,36 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 		out[i].JobID = receipt
 	}
 	return out, nil
+}
+
+// keepStatements stores the statements that came with problems of which versions were made. Without a store there are none.
+func (s *Room) keepStatements(ctx context.Context, c *restore.Contest) error {
+	if s.Config.Blobs == nil {
+		return nil
+	}
+	for _, p := range c.Past.Problems {
+		if p.Make == nil {
+			continue
+		}
+		var files []sql.StoredFile
+		for _, of := range c.Statements {
+			if of.Problem != p.Problem {
+				continue
+			}
+			digest, n, err := s.Config.Blobs.Put(ctx, bytes.NewReader(of.Data))
+			if err != nil {
+				return fmt.Errorf("store a statement of %s: %w", p.Problem, err)
+			}
+			files = append(files, sql.StoredFile{Digest: string(digest), Bytes: n})
+		}
+		if len(files) == 0 {
+			continue
+		}
+		if err := s.Store.KeepFiles(ctx, p.Problem, p.Make.Version, files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostUnpacked bounds what is read of the packages of the problems of a contest, in bytes, all together: a small archive may have

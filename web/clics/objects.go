@@ -3,14 +3,17 @@ package clics
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/blob"
 	"deepoj/host/contest"
 	"deepoj/host/contest/clics"
+	"deepoj/host/judge"
 	"deepoj/host/standings"
 	"deepoj/sql/rounds"
 	"deepoj/web/site"
@@ -211,6 +214,35 @@ func (s *Room) logo(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, l.Media)
 	c.Set(fiber.HeaderContentSecurityPolicy, statement.PictureCSP)
 	return c.Send(data)
+}
+
+// statement handles GET /clics/:version/contests/:round/problems/:id/:file, for whoever is told of the problem.
+func (s *Room) statement(c *fiber.Ctx) error {
+	a, err := s.ask(c)
+	if err != nil {
+		return err
+	}
+	var found *judge.ProblemFile
+	err = s.standings.Look(c.UserContext(), a.round.ID, a.view, func(v *standings.Standings) {
+		for slug, d := range v.Problems {
+			for i := range d.Statement {
+				if clics.ID(slug) == c.Params("id") && clics.StatementName(d.Statement, i) == c.Params("file") {
+					found = new(d.Statement[i])
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return notThere()
+	}
+	err = statement.SendDocument(s.Site, c, &judge.PageFile{Type: "application/pdf", Digest: found.Digest, Bytes: found.Bytes})
+	if errors.Is(err, blob.ErrNotFound) { // it did not come with the contest
+		return notThere()
+	}
+	return err
 }
 
 // scoreboard handles GET /clics/:version/contests/:round/scoreboard?group_id=.

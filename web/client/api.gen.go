@@ -939,9 +939,9 @@ type Override struct {
 
 // OwnRow is a schema of the description.
 type OwnRow struct {
-	Alone bool     `json:"alone"`
-	Row   BoardRow `json:"row"`
-	Token string   `json:"token"`
+	Alone bool      `json:"alone"`
+	Row   *BoardRow `json:"row"`
+	Token string    `json:"token"`
 }
 
 // Package is a schema of the description.

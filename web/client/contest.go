@@ -151,7 +151,37 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 			}
 		}
 	}
+	if err := statementsOf(at, files, get); err != nil {
+		return nil, err
+	}
 	return files, logosOf(at, files, get)
+}
+
+// statementsOf adds the statements that problems have, but for those that the server does not keep.
+func statementsOf(at string, files map[string][]byte, get func(name, path string) error) error {
+	var problems []struct {
+		ID        string `json:"id"`
+		Statement []struct {
+			Filename string `json:"filename"`
+		} `json:"statement"`
+	}
+	if err := json.Unmarshal(files["problems.json"], &problems); err != nil {
+		return fmt.Errorf("problems: %w", err)
+	}
+	for _, p := range problems {
+		for _, f := range p.Statement {
+			name := "problems/" + p.ID + "/" + f.Filename
+			err := get(name, at+"/"+name)
+			if refused, ok := errors.AsType[*Problem](err); ok && (refused.Status == http.StatusNotFound || refused.Reason == "no_blobs") {
+				delete(files, name)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // logosOf adds the logos that organizations have.

@@ -208,9 +208,9 @@ func (s *Room) lookAt(c *fiber.Ctx, r *judge.Round, of standings.View, at *time.
 
 // ownRowJSON is one's own row.
 type ownRowJSON struct {
-	Token string       `json:"token"` // of the board whose rank it has
-	Row   boardRowJSON `json:"row"`
-	Alone bool         `json:"alone"` // it has verdicts that nobody else sees
+	Token string        `json:"token"` // of the board whose rank it has
+	Row   *boardRowJSON `json:"row"`   // null: one takes no part
+	Alone bool          `json:"alone"` // it has verdicts that nobody else sees
 }
 
 // apiOwnRow handles GET /api/v1/rounds/:round/board/own.
@@ -220,34 +220,32 @@ func (s *Room) apiOwnRow(c *fiber.Ctx) error {
 		return err
 	}
 	e, err := s.Config.Rounds.Entry(c.UserContext(), r.ID, site.ViewerOf(c).Name)
-	if err != nil {
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
 		return err
 	}
-	var out *ownRowJSON
+	var out ownRowJSON
 	var wrong error
 	err = s.standings.Look(c.UserContext(), r.ID, standings.Public, func(v *standings.Standings) {
 		if wrong = shows(v, standings.Public); wrong == nil {
 			out = ownRow(v, e.Participant)
 		}
 	})
-	switch {
-	case err != nil:
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
 		return err
-	case wrong != nil:
-		return wrong
-	case out == nil:
-		return sql.ErrNotFound
 	}
 	return c.JSON(out)
 }
 
-// ownRow is the row of a participant with what only they are told; nil where there is none.
-func ownRow(v *standings.Standings, participant int64) *ownRowJSON {
-	row, alone, ok := v.State.Own(participant, v.Aside)
-	if !ok {
-		return nil
+// ownRow is the row of a participant with what only they are told.
+func ownRow(v *standings.Standings, participant int64) ownRowJSON {
+	out := ownRowJSON{Token: v.Token}
+	if row, alone, ok := v.State.Own(participant, v.Aside); ok {
+		out.Row, out.Alone = new(shownRow(v, row)), alone
 	}
-	return &ownRowJSON{v.Token, shownRow(v, row), alone}
+	return out
 }
 
 // boardHidden is the reason for which there is no board.

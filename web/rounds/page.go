@@ -35,12 +35,12 @@ type roundPageView struct {
 	Closed     *site.Fault    // why there is no board; nil = there is one
 	Groups     []boardGroup
 	Part       boardPart
-	Manages    bool        // the viewer may see what is hidden
-	Own        *ownRowJSON // in a freeze: the viewer's row with what only they are told
-	Mine       string      // the participant that the viewer is in; "" = none
-	More       string      // address of the rows behind these; "" = these are the last
-	First      bool        // the rows are the first of the board
-	IOI        bool        // rows have points
+	Manages    bool          // the viewer may see what is hidden
+	Own        *boardRowJSON // in a freeze: the viewer's row with what only they are told
+	Mine       string        // the participant that the viewer is in; "" = none
+	More       string        // address of the rows behind these; "" = these are the last
+	First      bool          // the rows are the first of the board
+	IOI        bool          // rows have points
 }
 
 // boardGroup is a group that the board can be of.
@@ -196,7 +196,7 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 			view.favour(v)
 		}
 		if of == standings.Public && view.Live() && v.Round.Frozen != nil && v.Round.Thawed == nil && !v.Hidden() {
-			view.Own = ownRow(v, mine)
+			view.Own = ownRow(v, mine).Row
 		}
 	})
 	if f, ok := errors.AsType[*site.Fault](err); ok && f.Reason == boardHidden {

@@ -55,11 +55,16 @@ func Documents(s *site.Site, of VersionOf) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		c.Set("Content-Security-Policy", documentCSP)
-		c.Set(fiber.HeaderXFrameOptions, "SAMEORIGIN")
-		c.Set(fiber.HeaderContentDisposition, `inline; filename="problem.pdf"`)
-		return sendPageFile(s, c, f)
+		return SendDocument(s, c, f)
 	}
+}
+
+// SendDocument sends a statement that is a PDF.
+func SendDocument(s *site.Site, c *fiber.Ctx, f *judge.PageFile) error {
+	c.Set("Content-Security-Policy", documentCSP)
+	c.Set(fiber.HeaderXFrameOptions, "SAMEORIGIN")
+	c.Set(fiber.HeaderContentDisposition, `inline; filename="problem.pdf"`)
+	return sendPageFile(s, c, f)
 }
 
 // pageFile returns the file that the address names, if the pages of the version show it.

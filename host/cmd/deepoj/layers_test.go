@@ -173,7 +173,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/plugins", "host/judge host/people sql web/job web/locale web/setters web/site"},
 	{"web/rounds", "host/contest host/contest/clics host/judge host/lineup host/logo host/people host/roster host/standings sql sql/rounds web/live web/locale web/people web/site"},
 	{"web/archive", "host/contest host/contest/clics host/judge host/people host/restore host/restore/reader sql web/site"},
-	{"web/clics", "host/contest host/contest/clics host/judge host/people host/standings sql sql/rounds web/callback web/live web/site web/solve web/statement"},
+	{"web/clics", "host/blob host/contest host/contest/clics host/judge host/people host/standings sql sql/rounds web/callback web/live web/site web/solve web/statement"},
 	{"web/spaces", "host/judge host/people host/problem/statement sql sql/rounds web/job web/locale web/people web/site web/solve web/statement"},
 	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/locale web/site"},
 	{"web/staff", "host/judge host/people sql web/chart web/job web/locale web/site"},

@@ -14,6 +14,7 @@
 //	pack.go        contest packages
 //	recount.go     what is wrong with a package
 //	scoreboard.go  the scoreboard
+//	statement.go   statements of problems
 //	world.go       what there is at the endpoints
 //	yaml.go        what people write by hand
 package clics

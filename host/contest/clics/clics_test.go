@@ -86,7 +86,7 @@ func all(t testing.TB, f clics.Form, format contest.Format) map[string]any {
 		t.Fatal(err)
 	}
 	score := 41.5
-	problem := contest.ProblemData{Label: "A", Name: "Adding", RGB: "#ff0000", Color: "red", Points: &score}
+	problem := contest.ProblemData{Label: "A", Name: "Adding", RGB: "#ff0000", Color: "red", Points: &score, Statement: []judge.ProblemFile{{Name: "problem.pdf", Bytes: 9, Statement: true}}}
 	judged := contest.JudgementData{
 		Submission: 7, Generation: 2, Verdict: judge.RE, Current: true, Score: &score, Start: *at(2 * time.Hour), End: *at(2*time.Hour + time.Second), CPU: 412_345,
 	}
@@ -114,7 +114,7 @@ func all(t testing.TB, f clics.Form, format contest.Format) map[string]any {
 			Logos: []judge.Logo{{Name: "logo.56x56.png", Media: "image/png", Width: 56, Height: 56, Hash: "d41d8cd98f00b204e9800998ecf8427e"}},
 		}),
 		"team":    clics.TeamOf(contest.ParticipantData{Code: "red", Name: "Red", Organization: "mit", Groups: []string{"uni"}}),
-		"problem": f.ProblemOf("adding", problem, cfg, clics.Facts{CPU: 1500 * time.Millisecond, MemoryMiB: 256, Tests: 12}),
+		"problem": f.ProblemOf("final", "adding", problem, cfg, clics.Facts{CPU: 1500 * time.Millisecond, MemoryMiB: 256, Tests: 12}),
 		"submission": clics.SubmissionOf(contest.SubmissionData{Number: 7, Participant: 1, Team: "red", Problem: "adding", Language: "python", Time: *at(2 * time.Hour)}, clock,
 			&clics.Source{EntryPoint: "main.py", Href: "contests/wf/submissions/7/files"}),
 		"submission-cpp": clics.SubmissionOf(contest.SubmissionData{Number: 8, Team: "red", Problem: "adding", Language: "cpp", Time: *at(2 * time.Hour)}, clock, &clics.Source{Href: "contests/wf/submissions/8/files"}),

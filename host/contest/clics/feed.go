@@ -146,7 +146,7 @@ func (t *Teller) Tell(l Line) (events []Event, again bool, err error) {
 	case contest.KindProblem:
 		id := ID(l.Object)
 		err = tell(t, TypeProblems, id, l.Data, func(d contest.ProblemData) any {
-			return t.form.ProblemOf(id, d, t.config, Facts{
+			return t.form.ProblemOf(t.round.Code, id, d, t.config, Facts{
 				CPU: time.Duration(d.CPU) * time.Millisecond, MemoryMiB: d.MemoryMiB, OutputMiB: d.OutputMiB, CodeKiB: d.CodeKiB, Tests: d.Tests, MaxScore: d.MaxScore,
 			})
 		})

@@ -184,10 +184,11 @@ type Problem struct {
 	CodeLimit   int64    `json:"code_limit,omitempty"`
 	Tests       int      `json:"test_data_count"`
 	MaxScore    *float64 `json:"max_score,omitempty"`
+	Statement   []File   `json:"statement,omitempty"`
 }
 
-// ProblemOf returns the object of a problem.
-func (f Form) ProblemOf(id string, p contest.ProblemData, cfg contest.Config, is Facts) Problem {
+// ProblemOf returns the object of a problem of a contest.
+func (f Form) ProblemOf(contestID, id string, p contest.ProblemData, cfg contest.Config, is Facts) Problem {
 	out := Problem{
 		ID: id, UUID: orNull(is.UUID), Label: p.Label, Name: p.Name, Ordinal: p.Ordinal, RGB: orNull(p.RGB), Color: orNull(p.Color),
 		TimeLimit: seconds(is.CPU), Tests: is.Tests,
@@ -202,6 +203,10 @@ func (f Form) ProblemOf(id string, p contest.ProblemData, cfg contest.Config, is
 		case is.MaxScore > 0:
 			out.MaxScore = &is.MaxScore
 		}
+	}
+	for i := range p.Statement {
+		name := StatementName(p.Statement, i)
+		out.Statement = append(out.Statement, File{"contests/" + contestID + "/problems/" + id + "/" + name, name, "application/pdf"})
 	}
 	return out
 }

@@ -125,9 +125,7 @@ func ReadPackage(r io.ReaderAt, size int64, but func(name string) bool) (Package
 	return p, nil
 }
 
-// OfProblems reports whether a file of a package, or of a folder in it, belongs to a problem: that is for who reads packages of
-// problems.
-func OfProblems(name string) bool { return strings.Contains("/"+name, "/problems/") }
+func ofProblems(name string) bool { return strings.Contains("/"+name, "/problems/") }
 
 // errTooLarge is the cause of a package that is not read.
 var errTooLarge = errors.New("it is larger than a package may be")

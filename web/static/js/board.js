@@ -88,6 +88,7 @@ async function own() {
   const answer = await fetch(mine.dataset.own, { headers: { Accept: "application/json" } }).catch(() => null);
   if (!answer?.ok) return; // another look comes
   const { row } = await answer.json();
+  if (row === null) return; // one takes part no more
   const tr = mine.querySelector("tbody tr");
   redraw(tr, row);
   tr.cells[0].textContent = row.rank === null ? "" : n(row.rank);
