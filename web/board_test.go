@@ -276,6 +276,9 @@ func TestInAFreezeATeamHasARowWithItsOwnVerdicts(t *testing.T) {
 	if mine, _, _ = strings.Cut(mine, "</table>"); !strings.Contains(mine, `data-team="blue"`) || !strings.Contains(mine, `class="num solved"`) {
 		t.Errorf("bob's own row on the page is %s", mine)
 	}
+	if strings.Contains(bob.page("/rounds/final?style=projector", 200), "data-own") {
+		t.Error("on a projector everybody sees bob's verdicts")
+	}
 	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET duration_ms = round_time(id, now()) + 1 WHERE code = 'final'"))
 	time.Sleep(10 * time.Millisecond)
 	prof.ask("POST", "/api/v1/rounds/final/thaw", "{}", 200)

@@ -195,7 +195,7 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 		if of == standings.Staff || !v.Hidden() {
 			view.favour(v)
 		}
-		if of == standings.Public && view.Live() && v.Round.Frozen != nil && v.Round.Thawed == nil && !v.Hidden() {
+		if of == standings.Public && view.Live() && !view.Part.Projector && v.Round.Frozen != nil && v.Round.Thawed == nil && !v.Hidden() {
 			view.Own = ownRow(v, mine).Row
 		}
 	})
