@@ -1,6 +1,6 @@
 -- name: ContestPick :one
 -- A round that something is due of, but for some, which nobody else records until the transaction ends.
-SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code, coalesce(c.wake_at <= now(), false)::boolean AS woken
 FROM contest_recorders c JOIN rounds r ON r.id = c.round_id
 WHERE c.round_id <> ALL (@apart::bigint[]) AND (c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id))
 ORDER BY c.round_id LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
@@ -164,8 +164,8 @@ SELECT r.id FROM rounds r WHERE r.format = @format AND r.starts_at <= now() AND 
 
 -- name: ContestHold :one
 -- A round that nobody else records until the transaction ends.
-SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
-FROM contest_recorders c JOIN rounds r ON r.id = c.round_id WHERE c.round_id = @round_id FOR UPDATE OF c;
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq
+FROM contest_recorders c WHERE c.round_id = @round_id FOR UPDATE OF c;
 
 -- name: ContestClock :one
 -- What time it is, which is not that at which the transaction began.

@@ -138,7 +138,7 @@ func (s *Store) Remark(ctx context.Context, round int64, comments []Extra) error
 				lines, keep = append(lines, PastLine{Line{Object: o}, at}), append(keep, o)
 			}
 		}
-		pick := dbsqlc.ContestPickRow(c)
+		pick := dbsqlc.ContestPickRow{RoundID: c.RoundID, Seq: c.Seq, PublicSeq: c.PublicSeq, TeamsSeq: c.TeamsSeq}
 		if err := s.number(ctx, tx, &pick, lines); err != nil {
 			return err
 		}

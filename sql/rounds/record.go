@@ -206,8 +206,8 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 	if err := s.remove(ctx, tx, held); err != nil {
 		return nil, err
 	}
-	// Without anything due it is time that changed something.
-	seen := &Seen{Round: &held[0], Whole: len(due) == 0 || slices.Contains(due, 0), Shown: c.Shown, Unshown: c.Unshown}
+	// Without anything due it is time that changed something, and it may be besides.
+	seen := &Seen{Round: &held[0], Whole: c.Woken || len(due) == 0 || slices.Contains(due, 0), Shown: c.Shown, Unshown: c.Unshown}
 	found, err := s.q.ContestSubmissions(ctx, tx, dbsqlc.ContestSubmissionsParams{RoundID: c.RoundID, Everything: seen.Whole, JobIds: due})
 	if err != nil {
 		return nil, err

@@ -160,8 +160,8 @@ func (q *Queries) ContestGrown(ctx context.Context, db DBTX, arg ContestGrownPar
 }
 
 const contestHold = `-- name: ContestHold :one
-SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
-FROM contest_recorders c JOIN rounds r ON r.id = c.round_id WHERE c.round_id = $1 FOR UPDATE OF c
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq
+FROM contest_recorders c WHERE c.round_id = $1 FOR UPDATE OF c
 `
 
 type ContestHoldRow struct {
@@ -169,9 +169,6 @@ type ContestHoldRow struct {
 	Seq       int64
 	PublicSeq int64
 	TeamsSeq  int64
-	Shown     int64
-	Unshown   int64
-	Code      string
 }
 
 // A round that nobody else records until the transaction ends.
@@ -183,9 +180,6 @@ func (q *Queries) ContestHold(ctx context.Context, db DBTX, roundID int64) (Cont
 		&i.Seq,
 		&i.PublicSeq,
 		&i.TeamsSeq,
-		&i.Shown,
-		&i.Unshown,
-		&i.Code,
 	)
 	return i, err
 }
@@ -660,7 +654,7 @@ func (q *Queries) ContestParticipants(ctx context.Context, db DBTX, roundID int6
 }
 
 const contestPick = `-- name: ContestPick :one
-SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
+SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code, coalesce(c.wake_at <= now(), false)::boolean AS woken
 FROM contest_recorders c JOIN rounds r ON r.id = c.round_id
 WHERE c.round_id <> ALL ($1::bigint[]) AND (c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id))
 ORDER BY c.round_id LIMIT 1 FOR UPDATE OF c SKIP LOCKED
@@ -674,6 +668,7 @@ type ContestPickRow struct {
 	Shown     int64
 	Unshown   int64
 	Code      string
+	Woken     bool
 }
 
 // A round that something is due of, but for some, which nobody else records until the transaction ends.
@@ -688,6 +683,7 @@ func (q *Queries) ContestPick(ctx context.Context, db DBTX, apart []int64) (Cont
 		&i.Shown,
 		&i.Unshown,
 		&i.Code,
+		&i.Woken,
 	)
 	return i, err
 }
