@@ -24,8 +24,8 @@ func (a Aside) Told(e Entry) {
 	}
 }
 
-// Own returns the row of a participant as it is with what is told aside, and whether that is another than everybody's; it
-// is false if there is no row. The rank remains that of the board, as what it became would depend on what others have
+// Own returns the row of a participant as it is with what is told aside, and whether it says something else than
+// everybody's; it is false if there is no row. The rank remains that of the board, as what it became would depend on what others have
 // that is hidden.
 func (s *State) Own(participant int64, told Aside) (shown Row, other, ok bool) {
 	r := s.rows[participant]
@@ -49,11 +49,14 @@ func (s *State) Own(participant int64, told Aside) (shown Row, other, ok bool) {
 			for _, j := range told[sub.ID] {
 				judged.judgements = with(judged.judgements, j)
 			}
-			all[i], other = &judged, true
+			all[i] = &judged
 		}
 		c.all = all
 		s.count(c, p)
 	}
 	mine.sum = s.sum(&mine)
-	return s.shown(&mine, s.rank(r)), other, true
+	is := s.shown(r, s.rank(r))
+	shown = s.shown(&mine, is.Rank)
+	other = shown.Solved != is.Solved || shown.Total != is.Total || shown.Points != is.Points || shown.Last != is.Last || !slices.Equal(shown.Cells, is.Cells)
+	return shown, other, true
 }

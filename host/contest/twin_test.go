@@ -124,8 +124,8 @@ func TestARowWithWhatIsToldAsideIsWhatItsTeamKnows(t *testing.T) {
 			if want.Rank = public.Rank; ok != is || mustJSON(t, got) != mustJSON(t, want) {
 				t.Fatalf("the own row is\n%s, %v\nwant\n%s, %v", mustJSON(t, got), ok, mustJSON(t, want), is)
 			}
-			if !other && mustJSON(t, got) != mustJSON(t, public) {
-				t.Fatalf("the own row is said to be everybody's, and is\n%s\nnot\n%s", mustJSON(t, got), mustJSON(t, public))
+			if other != (mustJSON(t, got) != mustJSON(t, public)) {
+				t.Fatalf("that the own row is another is said to be %v, and it is\n%s\nbeside\n%s", other, mustJSON(t, got), mustJSON(t, public))
 			}
 			if other {
 				others++

@@ -50,7 +50,15 @@ func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func
 		p := &c.Past.Problems[i]
 		d := c.problems[p.Problem]
 		is, there := known[p.Problem]
-		if there && same(is, d) {
+		alike := there && same(is, d)
+		if alike && !c.Foreign && len(d.Statement) > 0 && !slices.Equal(is.Papers(), d.Statement) { // the log would not be the same
+			ok, err := may(p.Problem)
+			if err != nil {
+				return nil, err
+			}
+			alike = !ok
+		}
+		if alike {
 			p.Version = is.Version
 			delete(c.Packages, p.Problem)
 			continue
@@ -83,10 +91,10 @@ func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func
 	return found, nil
 }
 
-// same reports whether a version is what the log tells of, with the statements that it has.
+// same reports whether a version is what the log tells of.
 func same(is judge.Problem, d contest.ProblemData) bool {
 	return is.Title == d.Name && is.CPUMillis == d.CPU && is.MemoryMiB == d.MemoryMiB && is.OutputMiB == d.OutputMiB && is.CodeKiB == d.CodeKiB && is.Tests == d.Tests &&
-		is.MaxScore == d.MaxScore && (len(d.Statement) == 0 || slices.Equal(is.Papers(), d.Statement))
+		is.MaxScore == d.MaxScore
 }
 
 // unpacked is a version of a problem of which there is no package: what the contest says of it, and that nothing can be judged.

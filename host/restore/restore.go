@@ -49,6 +49,9 @@ type Contest struct {
 	// Notes are what cannot be as the package says, and is otherwise.
 	Notes []string
 
+	// Foreign says that the package is of another system.
+	Foreign bool
+
 	// Packages are where the archive has the packages of problems, by short name: the name of a ZIP file, or of a folder,
 	// with a slash behind it.
 	Packages map[string]string
@@ -129,6 +132,7 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 			}
 		}
 	} else {
+		r.out.Foreign = true
 		r.foreign()
 	}
 	if len(r.found) == 0 {

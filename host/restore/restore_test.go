@@ -329,6 +329,19 @@ func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	if made := of(c, "xx-A").Make; made == nil || made.Title != "Adding" || made.CPUMillis != 1500 || !strings.Contains(made.Statement, "neither a statement") {
 		t.Errorf("a problem that it does not have is made as %+v", made)
 	}
+	// Statements come along, but a version that the server has is as good without the same ones.
+	p["problems/A/statement.en.pdf"], p["problems/A/statement.ru.pdf"] = []byte("%PDF-1.4 adding"), []byte("none")
+	p["problems/stairs/statement.pdf"] = []byte("%PDF-1.4 stairs")
+	c, found = settle(known, true)
+	if made := of(c, "xx-A").Make; len(found) > 0 || made == nil || len(made.Papers()) != 1 || made.Files[0].Name != "statement.en.pdf" || made.Files[0].Bytes != 15 || !strings.Contains(made.Statement, "among its files") {
+		t.Errorf("a problem with a statement is made as %+v, %v", made, found)
+	}
+	if len(c.Statements) != 2 || c.Statements[0].Problem != "xx-A" || string(c.Statements[0].Data) != "%PDF-1.4 adding" || !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "statement.ru.pdf is left out: it is no PDF") }) {
+		t.Errorf("there are %d statements, and the notes %q", len(c.Statements), c.Notes)
+	}
+	if same := of(c, "stairs"); same.Make != nil || same.Version != "sha256:1" {
+		t.Errorf("a problem that the server has without the statement: %+v", same)
+	}
 	known["stairs"] = judge.Problem{Slug: "stairs", Title: "Elevators", Version: "sha256:2"}
 	if _, found := settle(known, false); len(found) != 1 || found[0].Object != "stairs" || !strings.Contains(found[0].Problem, "not yours") {
 		t.Errorf("another problem of that name, of somebody else: %v", found)

@@ -37,6 +37,7 @@ type head struct {
 	Unreadable         string                         `json:"unreadable,omitempty"`
 	Flaws              []clics.Flaw                   `json:"flaws"`
 	Contest            bool                           `json:"contest"`
+	Foreign            bool                           `json:"foreign"`
 	Notes              []string                       `json:"notes"`
 	Packages           map[string]string              `json:"packages"`
 	Past               rounds.Past                    `json:"past"` // without what was handed in
@@ -51,7 +52,7 @@ func (o Outcome) Send(w io.Writer) error {
 	lines := json.NewEncoder(out)
 	h := head{Unreadable: o.Unreadable, Flaws: o.Flaws, Contest: o.Contest != nil}
 	if c := o.Contest; c != nil {
-		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines, h.Statements = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines), c.Statements
+		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines, h.Statements, h.Foreign = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines), c.Statements, c.Foreign
 		h.Past.Submissions = nil
 	}
 	if err := lines.Encode(h); err != nil {
@@ -90,7 +91,7 @@ func Receive(r io.Reader) (Outcome, error) {
 		return Outcome{}, errors.New("receive a contest: there are too many findings")
 	}
 	if h.Contest {
-		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, Statements: h.Statements, problems: h.Problems}
+		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, Statements: h.Statements, Foreign: h.Foreign, problems: h.Problems}
 		if c.Packages == nil {
 			c.Packages = map[string]string{}
 		}
