@@ -41,7 +41,7 @@ func (c caller) brings(files map[string][]byte, n client.NewContest) client.Cont
 	return out
 }
 
-// papers gives the problem stairs two statements that are PDF, and another file.
+// papers gives the problem stairs two statements that are PDF, and an attachment.
 func (s *stage) papers(blobs blob.Store) {
 	s.Helper()
 	p, err := s.store.Problem(s.Context(), "stairs")
@@ -57,7 +57,7 @@ func (s *stage) papers(blobs blob.Store) {
 	s.must(s.store.SaveProblem(s.Context(), *p, "prof"))
 }
 
-func TestStatementsAreForWhoIsToldOfTheirProblems(t *testing.T) {
+func TestFilesOfProblemsAreForWhoIsToldOfThem(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
 	s.papers(blobs)
@@ -79,10 +79,13 @@ func TestStatementsAreForWhoIsToldOfTheirProblems(t *testing.T) {
 		if got := c.reads(paper, 200); got.body != "%PDF-1.7 stairs" {
 			t.Errorf("a statement is %q", got.body)
 		}
-		for _, path := range []string{"statement.pdf", "statement.de.pdf", "notes.pdf", "problem.en.pdf", "..%2f..%2fproblems"} {
+		for _, path := range []string{"statement.pdf", "statement.de.pdf", "problem.en.pdf", "..%2f..%2fproblems"} {
 			c.reads("/clics/2026-01/contests/final/problems/stairs/"+path, 404)
 		}
 		c.reads("/clics/2026-01/contests/final/problems/aplusb/statement.en.pdf", 404)
+	}
+	if got := guest.reads("/clics/2026-01/contests/final/problems/stairs/notes.pdf", 200); got.body != "%PDF-1.7 notes" || !strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("an attachment is %q, %v", got.body, got.header)
 	}
 	const want = `"statement":[{"href":"contests/final/problems/stairs/statement.en.pdf","filename":"statement.en.pdf","mime":"application/pdf"},{"href":"contests/final/problems/stairs/statement.ru.pdf"`
 	if got := guest.reads("/clics/2023-06/contests/final/problems/stairs", 200); !strings.Contains(got.body, want) {
@@ -110,12 +113,13 @@ func TestAPackageGivesNobodyAFileOfTheServer(t *testing.T) {
 	}
 	delete(files, "problems/stairs/statement.en.pdf")
 	delete(files, "problems/stairs/statement.ru.pdf")
+	delete(files, "problems/stairs/notes.pdf")
 	out = prof.brings(files, client.NewContest{Space: "cup", Code: "again"})
 	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "statement.ru.pdf is not in the package") {
 		t.Errorf("the notes are %s", notes)
 	}
 	for _, code := range []string{"final", "again"} {
-		for _, name := range []string{"statement.en.pdf", "statement.ru.pdf", "statement.pdf"} {
+		for _, name := range []string{"statement.en.pdf", "statement.ru.pdf", "statement.pdf", "notes.pdf"} {
 			prof.reads("/clics/2026-01/contests/"+code+"/problems/stairs/"+name, 404)
 		}
 	}
@@ -240,6 +244,9 @@ func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
 	}
 	if !bytes.Equal(packed(t, files), packed(t, back)) {
 		t.Error("the archives differ")
+	}
+	if got := prof.reads("/clics/2026-01/contests/final/problems/stairs/notes.pdf", 200); got.body != "%PDF-1.7 notes" {
+		t.Errorf("the attachment is %q", got.body)
 	}
 	if got := prof.reads("/clics/2026-01/contests/final/problems/stairs/statement.ru.pdf", 200); got.body != "%PDF-1.7 lestnitsy" {
 		t.Errorf("the statement is %q", got.body)

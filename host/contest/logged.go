@@ -155,7 +155,8 @@ type (
 		Tests     int     `json:"tests,omitempty"`
 		MaxScore  float64 `json:"max_score,omitempty"` // of a problem that gives points
 
-		Statement []judge.ProblemFile `json:"statement,omitempty"` // those that are PDF
+		Statement   []judge.ProblemFile `json:"statement,omitempty"`   // those that are PDF
+		Attachments []judge.ProblemFile `json:"attachments,omitempty"` // what contestants get besides
 	}
 
 	// SubmissionData is a program that was handed in. The object is its number in the round.

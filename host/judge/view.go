@@ -147,6 +147,16 @@ func (p Problem) Papers() (out []ProblemFile) {
 	return out
 }
 
+// Attachments are the files that are no statements.
+func (p Problem) Attachments() (out []ProblemFile) {
+	for _, f := range p.Files {
+		if !f.Statement {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // ProblemFile is a file of a problem that everybody may have.
 type ProblemFile struct {
 	Name   string `json:"name"` // such as "problem.pdf" or "tools/tester.py"

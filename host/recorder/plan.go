@@ -193,7 +193,7 @@ func (p *planner) problems() {
 		p.say(object{kind: contest.KindProblem, name: v.Problem, audience: audience}, contest.ProblemData{
 			Label: v.Label, Name: v.Title, Ordinal: i, Points: v.Points, RGB: v.RGB, Color: v.Color,
 			CPU: v.Is.CPUMillis, MemoryMiB: v.Is.MemoryMiB, OutputMiB: v.Is.OutputMiB, CodeKiB: v.Is.CodeKiB, Tests: v.Is.Tests, MaxScore: v.Is.MaxScore,
-			Statement: v.Is.Papers(),
+			Statement: v.Is.Papers(), Attachments: v.Is.Attachments(),
 		})
 	}
 }

@@ -213,7 +213,7 @@ func (f *foreign) problemsOf() {
 			f.note("The problem %s is called %s here.", p.ID, slug)
 		}
 		taken[slug], f.problems[p.ID] = true, slug
-		f.packaged(slug, p.ID)
+		f.packaged(slug, p.ID, nil)
 		d := contest.ProblemData{
 			Label: p.Label, Name: p.Name, Ordinal: i, RGB: colour(p.RGB), Color: p.Color, CPU: micros(p.TimeLimit) / 1000, MemoryMiB: p.MemoryLimit, OutputMiB: p.OutputLimit,
 			CodeKiB: p.CodeLimit, Tests: p.Tests, Statement: f.statementsOf(slug, p.ID),

@@ -178,9 +178,9 @@ func (r *reading) pastProblems(s *saying) {
 			r.wrong("problems.json", slug, "two problems have the label %s", d.Label)
 		}
 		labels[d.Label], place[slug] = true, d.Ordinal
-		for _, f := range d.Statement {
-			if !f.Statement || f.Name == "" || !statementDigest.MatchString(f.Digest) {
-				r.wrong("problems.json", slug, "%.40q is no statement", f.Name)
+		for i, f := range slices.Concat(d.Statement, d.Attachments) {
+			if f.Statement != (i < len(d.Statement)) || f.Name == "" || !fileDigest.MatchString(f.Digest) {
+				r.wrong("problems.json", slug, "%.40q is no statement, or no attachment", f.Name)
 			}
 		}
 		r.out.problems[slug] = d

@@ -27,12 +27,12 @@ func (c *Contest) Slugs() []string {
 var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // packaged notes where the archive has the package of a problem, by the id that the contest has for it: as a file of the problem, as
-// a file that is called as it is, or as a folder.
-func (r *reading) packaged(slug, id string) {
+// a file that is called as it is, or as a folder, but for some files of that.
+func (r *reading) packaged(slug, id string, but []string) {
 	folder := "problems/" + id + "/"
 	inside, _ := r.inFolder(folder)
 	for _, name := range append([]string{"problems/" + id + ".zip", folder + id + ".zip", folder + "package.zip"}, inside...) {
-		if _, there := r.files[name]; there && strings.HasSuffix(name, ".zip") {
+		if _, there := r.files[name]; there && strings.HasSuffix(name, ".zip") && !slices.Contains(but, strings.TrimPrefix(name, folder)) {
 			r.out.Packages[slug] = name
 			return
 		}
@@ -51,7 +51,7 @@ func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func
 		d := c.problems[p.Problem]
 		is, there := known[p.Problem]
 		alike := there && same(is, d)
-		if alike && !c.Foreign && len(d.Statement) > 0 && !slices.Equal(is.Papers(), d.Statement) { // the log would not be the same
+		if alike && !c.Foreign && !sameFiles(is, d) { // the log would not be the same
 			ok, err := may(p.Problem)
 			if err != nil {
 				return nil, err
@@ -91,6 +91,11 @@ func (c *Contest) Settle(known map[string]judge.Problem, now time.Time, may func
 	return found, nil
 }
 
+// sameFiles reports whether a version has the files that the log tells of, if it tells of any.
+func sameFiles(is judge.Problem, d contest.ProblemData) bool {
+	return len(d.Statement)+len(d.Attachments) == 0 || slices.Equal(is.Papers(), d.Statement) && slices.Equal(is.Attachments(), d.Attachments)
+}
+
 // same reports whether a version is what the log tells of.
 func same(is judge.Problem, d contest.ProblemData) bool {
 	return is.Title == d.Name && is.CPUMillis == d.CPU && is.MemoryMiB == d.MemoryMiB && is.OutputMiB == d.OutputMiB && is.CodeKiB == d.CodeKiB && is.Tests == d.Tests &&
@@ -103,7 +108,7 @@ func unpacked(slug string, d contest.ProblemData) (judge.Problem, error) {
 		Slug: slug, Title: d.Name, CPUMillis: d.CPU, MemoryMiB: d.MemoryMiB, OutputMiB: d.OutputMiB, CodeKiB: d.CodeKiB, Tests: d.Tests, MaxScore: d.MaxScore,
 		Scoring: d.MaxScore > 0, Samples: []judge.Sample{},
 		Statement: "<p>This problem came with a contest that was held elsewhere. There is no package of it here, so there is neither a statement nor anything to judge by.</p>",
-		Files:     d.Statement,
+		Files:     slices.Concat(d.Statement, d.Attachments),
 	}
 	if len(d.Statement) > 0 {
 		p.Statement = "<p>This problem came with a contest that was held elsewhere, with the statement that is among its files. There is no package of it here, so there is nothing to judge by.</p>"

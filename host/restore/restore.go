@@ -14,7 +14,7 @@
 //	objects.go  those objects
 //	past.go     what the log said last, as it is stored
 //	problems.go the problems of a contest, as far as a server has them
-//	statements.go statements of problems
+//	statements.go statements and attachments of problems
 //	sources.go  what was handed in
 //	recount.go  boards, counted twice
 //	rehearsal.go  a contest to hand in again
@@ -56,15 +56,15 @@ type Contest struct {
 	// with a slash behind it.
 	Packages map[string]string
 
-	// Statements are the PDFs that came with problems.
-	Statements []Statement
+	// Files are the statements, which are PDF, and the attachments that came with problems.
+	Files []File
 
 	lines    []Line
 	problems map[string]contest.ProblemData // by short name
 }
 
-// Statement is a PDF that came with a problem.
-type Statement struct {
+// File is a statement or an attachment that came with a problem.
+type File struct {
 	Problem string // its short name
 	Digest  string
 	Data    []byte
@@ -124,9 +124,9 @@ func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
 		r.out.lines = lines
 		for i, l := range lines {
 			if l.Kind == contest.KindProblem {
-				r.packaged(l.Object, clics.ID(l.Object))
+				r.packaged(l.Object, clics.ID(l.Object), filesOf(l))
 			}
-			if err := r.loggedStatements(&lines[i]); err != nil {
+			if err := r.loggedFiles(&lines[i]); err != nil {
 				r.wrong(LogFile, l.Object, "it cannot be read: %v", err)
 				return nil, r.found
 			}

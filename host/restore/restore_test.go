@@ -336,8 +336,8 @@ func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	if made := of(c, "xx-A").Make; len(found) > 0 || made == nil || len(made.Papers()) != 1 || made.Files[0].Name != "statement.en.pdf" || made.Files[0].Bytes != 15 || !strings.Contains(made.Statement, "among its files") {
 		t.Errorf("a problem with a statement is made as %+v, %v", made, found)
 	}
-	if len(c.Statements) != 2 || c.Statements[0].Problem != "xx-A" || string(c.Statements[0].Data) != "%PDF-1.4 adding" || !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "statement.ru.pdf is left out: it is no PDF") }) {
-		t.Errorf("there are %d statements, and the notes %q", len(c.Statements), c.Notes)
+	if len(c.Files) != 2 || c.Files[0].Problem != "xx-A" || string(c.Files[0].Data) != "%PDF-1.4 adding" || !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "statement.ru.pdf is left out: it is no PDF") }) {
+		t.Errorf("there are %d statements, and the notes %q", len(c.Files), c.Notes)
 	}
 	if same := of(c, "stairs"); same.Make != nil || same.Version != "sha256:1" {
 		t.Errorf("a problem that the server has without the statement: %+v", same)

@@ -8,90 +8,109 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"deepoj/host/contest"
 	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
 )
 
-// maxStatementBytes bounds the statements of a package together.
-const maxStatementBytes = 64 << 20
+// maxFileBytes bounds the statements and attachments of a package together.
+const maxFileBytes = 64 << 20
 
-// statementDigest is the digest of a statement.
-var statementDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+// fileDigest is the digest of a statement or an attachment.
+var fileDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // statementsOf are the statements that a package of another system has of a problem, by the id that it has there.
 func (r *reading) statementsOf(slug, id string) (out []judge.ProblemFile) {
 	inside, _ := r.inFolder("problems/" + id + "/")
 	for _, name := range inside {
-		if clics.OfPackages(name) {
+		if clics.OfPackages(name) || !strings.HasPrefix(path.Base(name), "statement.") {
 			continue
 		}
-		if f, is := r.statement(slug, name); is {
+		if f, is := r.brought(slug, name, true); is {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// statement takes a statement in, unless it is none.
-func (r *reading) statement(slug, name string) (judge.ProblemFile, bool) {
+// brought takes a statement or an attachment in, unless it is none.
+func (r *reading) brought(slug, name string, statement bool) (judge.ProblemFile, bool) {
 	data := r.files[name]
-	if !bytes.HasPrefix(data, []byte("%PDF-")) {
+	if statement && !bytes.HasPrefix(data, []byte("%PDF-")) {
 		r.note("The statement %s is left out: it is no PDF.", name)
 		return judge.ProblemFile{}, false
 	}
 	sum, all := sha256.Sum256(data), len(data)
-	for _, s := range r.out.Statements {
+	for _, s := range r.out.Files {
 		all += len(s.Data)
 	}
-	if all > maxStatementBytes {
-		r.note("The statement %s is left out: the statements have more than %d MiB together.", name, maxStatementBytes>>20)
+	if all > maxFileBytes {
+		r.note("The file %s is left out: statements and attachments have more than %d MiB together.", name, maxFileBytes>>20)
 		return judge.ProblemFile{}, false
 	}
-	f := judge.ProblemFile{Name: path.Base(name), Bytes: int64(len(data)), Digest: "sha256:" + hex.EncodeToString(sum[:]), Statement: true}
-	r.out.Statements = append(r.out.Statements, Statement{Problem: slug, Digest: f.Digest, Data: data})
+	f := judge.ProblemFile{Name: path.Base(name), Bytes: int64(len(data)), Digest: "sha256:" + hex.EncodeToString(sum[:]), Statement: statement}
+	r.out.Files = append(r.out.Files, File{Problem: slug, Digest: f.Digest, Data: data})
 	return f, true
 }
 
-// loggedStatements takes the statements in that a log tells of. Those that the package does not have, or has otherwise, are told of
-// no more: nobody gets a file of this server by saying what it should be.
-func (r *reading) loggedStatements(l *Line) error {
-	if l.Kind != contest.KindProblem || !bytes.Contains(l.Data, []byte(`"statement"`)) {
+// filesOf are the names of the files of a problem that a line of a log tells of.
+func filesOf(l Line) []string {
+	var d contest.ProblemData
+	if json.Unmarshal(l.Data, &d) != nil {
+		return nil // which is said of the line
+	}
+	return clics.FileNames(d)
+}
+
+// loggedFiles takes the statements and attachments in that a log tells of. Those that the package does not have, or has otherwise,
+// are told of no more: nobody gets a file of this server by saying what it should be.
+func (r *reading) loggedFiles(l *Line) error {
+	if l.Kind != contest.KindProblem || !bytes.Contains(l.Data, []byte(`"statement"`)) && !bytes.Contains(l.Data, []byte(`"attachments"`)) {
 		return nil
 	}
 	var d contest.ProblemData
 	if err := json.Unmarshal(l.Data, &d); err != nil {
 		return err
 	}
-	all, kept := d.Statement, []judge.ProblemFile{}
+	names, all := clics.FileNames(d), slices.Concat(d.Statement, d.Attachments)
+	statements := len(d.Statement)
+	d.Statement, d.Attachments = nil, nil
+	kept := 0
 	for i, f := range all {
-		name := "problems/" + clics.ID(l.Object) + "/" + clics.StatementName(all, i)
-		if slices.ContainsFunc(r.out.Statements, func(s Statement) bool { return s.Problem == l.Object && s.Digest == f.Digest }) {
-			kept = append(kept, f) // it was told before
+		if !r.there(l.Object, f, names[i]) {
 			continue
 		}
-		if r.files[name] == nil {
-			r.note("The statement %s is not in the package.", name)
-			continue
-		}
-		is, ok := r.statement(l.Object, name)
-		if ok && (is.Digest != f.Digest || is.Bytes != f.Bytes) {
-			r.out.Statements = r.out.Statements[:len(r.out.Statements)-1]
-			r.note("The statement %s is another than the log says, and is left out.", name)
-			ok = false
-		}
-		if ok {
-			kept = append(kept, f)
+		if kept++; i < statements {
+			d.Statement = append(d.Statement, f)
+		} else {
+			d.Attachments = append(d.Attachments, f)
 		}
 	}
-	if len(kept) == len(all) {
+	if kept == len(all) {
 		return nil
-	}
-	if d.Statement = kept; len(kept) == 0 {
-		d.Statement = nil
 	}
 	data, err := json.Marshal(d)
 	l.Data = data
 	return err
+}
+
+// there takes a file of a problem in that the log tells of, and reports whether the package has it.
+func (r *reading) there(slug string, f judge.ProblemFile, called string) bool {
+	if slices.ContainsFunc(r.out.Files, func(s File) bool { return s.Problem == slug && s.Digest == f.Digest }) {
+		return true // it was told before
+	}
+	name := "problems/" + clics.ID(slug) + "/" + called
+	if _, there := r.files[name]; !there || clics.OfPackages(name) {
+		r.note("The file %s is not in the package.", name)
+		return false
+	}
+	is, ok := r.brought(slug, name, f.Statement)
+	if ok && (is.Digest != f.Digest || is.Bytes != f.Bytes) {
+		r.out.Files = r.out.Files[:len(r.out.Files)-1]
+		r.note("The file %s is another than the log says, and is left out.", name)
+		return false
+	}
+	return ok
 }

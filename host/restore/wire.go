@@ -42,7 +42,7 @@ type head struct {
 	Packages           map[string]string              `json:"packages"`
 	Past               rounds.Past                    `json:"past"` // without what was handed in
 	Problems           map[string]contest.ProblemData `json:"problems"`
-	Statements         []Statement                    `json:"statements"`
+	Files              []File                         `json:"files"`
 	Submissions, Lines int
 }
 
@@ -52,7 +52,7 @@ func (o Outcome) Send(w io.Writer) error {
 	lines := json.NewEncoder(out)
 	h := head{Unreadable: o.Unreadable, Flaws: o.Flaws, Contest: o.Contest != nil}
 	if c := o.Contest; c != nil {
-		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines, h.Statements, h.Foreign = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines), c.Statements, c.Foreign
+		h.Notes, h.Packages, h.Past, h.Problems, h.Submissions, h.Lines, h.Files, h.Foreign = c.Notes, c.Packages, c.Past, c.problems, len(c.Past.Submissions), len(c.lines), c.Files, c.Foreign
 		h.Past.Submissions = nil
 	}
 	if err := lines.Encode(h); err != nil {
@@ -91,7 +91,7 @@ func Receive(r io.Reader) (Outcome, error) {
 		return Outcome{}, errors.New("receive a contest: there are too many findings")
 	}
 	if h.Contest {
-		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, Statements: h.Statements, Foreign: h.Foreign, problems: h.Problems}
+		c := &Contest{Past: h.Past, Notes: h.Notes, Packages: h.Packages, Files: h.Files, Foreign: h.Foreign, problems: h.Problems}
 		if c.Packages == nil {
 			c.Packages = map[string]string{}
 		}

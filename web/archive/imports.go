@@ -212,7 +212,7 @@ func (s *Room) bring(ctx context.Context, v site.Viewer, a *asked) (outcome, err
 		out.wrong, err = taken(), nil
 	}
 	if out.Imported = err == nil && out.wrong == nil; out.Imported {
-		if err = s.keepStatements(ctx, read); err == nil {
+		if err = s.keepFiles(ctx, read); err == nil {
 			out.Packages, err = s.bringPackages(ctx, v, a.file, read)
 		}
 	}

@@ -75,8 +75,8 @@ func (s *Room) bringPackages(ctx context.Context, v site.Viewer, file *os.File, 
 	return out, nil
 }
 
-// keepStatements stores the statements that came with problems of which versions were made. Without a store there are none.
-func (s *Room) keepStatements(ctx context.Context, c *restore.Contest) error {
+// keepFiles stores the statements and attachments that came with problems of which versions were made. Without a store there are none.
+func (s *Room) keepFiles(ctx context.Context, c *restore.Contest) error {
 	if s.Config.Blobs == nil {
 		return nil
 	}
@@ -85,13 +85,13 @@ func (s *Room) keepStatements(ctx context.Context, c *restore.Contest) error {
 			continue
 		}
 		var files []sql.StoredFile
-		for _, of := range c.Statements {
+		for _, of := range c.Files {
 			if of.Problem != p.Problem {
 				continue
 			}
 			digest, n, err := s.Config.Blobs.Put(ctx, bytes.NewReader(of.Data))
 			if err != nil {
-				return fmt.Errorf("store a statement of %s: %w", p.Problem, err)
+				return fmt.Errorf("store a file of %s: %w", p.Problem, err)
 			}
 			files = append(files, sql.StoredFile{Digest: string(digest), Bytes: n})
 		}

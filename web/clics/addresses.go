@@ -27,7 +27,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /clics/:version/contests/:round/:type/:id", For: site.Guest, By: s.byID},
 		{Route: "GET /clics/:version/contests/:round/submissions/:id/files", For: site.Guest, By: s.files},
 		{Route: "GET /clics/:version/contests/:round/organizations/:id/:file", For: site.Guest, By: s.logo},
-		{Route: "GET /clics/:version/contests/:round/problems/:id/:file", For: site.Guest, By: s.statement},
+		{Route: "GET /clics/:version/contests/:round/problems/:id/:file", For: site.Guest, By: s.problemFile},
 		{Route: "POST /clics/:version/contests/:round/submissions", For: site.Guest, By: s.submit},
 		{Route: "PUT /clics/:version/contests/:round/submissions/:id", For: site.Guest, By: s.put},
 		{Route: "PATCH /clics/:version/contests/:round", For: site.Guest, By: s.patch},

@@ -216,8 +216,9 @@ func (s *Room) logo(c *fiber.Ctx) error {
 	return c.Send(data)
 }
 
-// statement handles GET /clics/:version/contests/:round/problems/:id/:file, for whoever is told of the problem.
-func (s *Room) statement(c *fiber.Ctx) error {
+// problemFile handles GET /clics/:version/contests/:round/problems/:id/:file: a statement or an attachment, for whoever is told of the
+// problem.
+func (s *Room) problemFile(c *fiber.Ctx) error {
 	a, err := s.ask(c)
 	if err != nil {
 		return err
@@ -225,10 +226,11 @@ func (s *Room) statement(c *fiber.Ctx) error {
 	var found *judge.ProblemFile
 	err = s.standings.Look(c.UserContext(), a.round.ID, a.view, func(v *standings.Standings) {
 		for slug, d := range v.Problems {
-			for i := range d.Statement {
-				if clics.ID(slug) == c.Params("id") && clics.StatementName(d.Statement, i) == c.Params("file") {
-					found = new(d.Statement[i])
-				}
+			if clics.ID(slug) != c.Params("id") {
+				continue
+			}
+			if i := slices.Index(clics.FileNames(d), c.Params("file")); i >= 0 {
+				found = &slices.Concat(d.Statement, d.Attachments)[i]
 			}
 		}
 	})
@@ -238,7 +240,11 @@ func (s *Room) statement(c *fiber.Ctx) error {
 	if found == nil {
 		return notThere()
 	}
-	err = statement.SendDocument(s.Site, c, &judge.PageFile{Type: "application/pdf", Digest: found.Digest, Bytes: found.Bytes})
+	if found.Statement {
+		err = statement.SendDocument(s.Site, c, &judge.PageFile{Type: "application/pdf", Digest: found.Digest, Bytes: found.Bytes})
+	} else {
+		err = statement.SendAttachment(s.Site, c, *found, c.Params("file"))
+	}
 	if errors.Is(err, blob.ErrNotFound) { // it did not come with the contest
 		return notThere()
 	}

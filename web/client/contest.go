@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -151,25 +152,29 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 			}
 		}
 	}
-	if err := statementsOf(at, files, get); err != nil {
+	if err := problemFilesOf(at, files, get); err != nil {
 		return nil, err
 	}
 	return files, logosOf(at, files, get)
 }
 
-// statementsOf adds the statements that problems have, but for those that the server does not keep.
-func statementsOf(at string, files map[string][]byte, get func(name, path string) error) error {
+// fileOf is a file of a problem.
+type fileOf struct {
+	Filename string `json:"filename"`
+}
+
+// problemFilesOf adds the statements and attachments that problems have, but for those that the server does not keep.
+func problemFilesOf(at string, files map[string][]byte, get func(name, path string) error) error {
 	var problems []struct {
-		ID        string `json:"id"`
-		Statement []struct {
-			Filename string `json:"filename"`
-		} `json:"statement"`
+		ID          string   `json:"id"`
+		Statement   []fileOf `json:"statement"`
+		Attachments []fileOf `json:"attachments"`
 	}
 	if err := json.Unmarshal(files["problems.json"], &problems); err != nil {
 		return fmt.Errorf("problems: %w", err)
 	}
 	for _, p := range problems {
-		for _, f := range p.Statement {
+		for _, f := range slices.Concat(p.Statement, p.Attachments) {
 			name := "problems/" + p.ID + "/" + f.Filename
 			err := get(name, at+"/"+name)
 			if refused, ok := errors.AsType[*Problem](err); ok && (refused.Status == http.StatusNotFound || refused.Reason == "no_blobs") {

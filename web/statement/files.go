@@ -113,14 +113,19 @@ func SendFile(s *site.Site, c *fiber.Ctx, p *judge.Problem) error {
 	if err != nil || i < 0 {
 		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file %q of this problem.", "", site.Shorten(name))
 	}
+	return SendAttachment(s, c, p.Files[i], path.Base(name))
+}
+
+// SendAttachment sends a file of a problem that the browser is to save.
+func SendAttachment(s *site.Site, c *fiber.Ctx, is judge.ProblemFile, name string) error {
 	if s.Config.Blobs == nil {
 		return site.NoBlobs()
 	}
-	f, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
+	f, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(is.Digest))
 	if err != nil {
 		return fmt.Errorf("open a file of a problem: %w", err)
 	}
-	c.Attachment(path.Base(name))
+	c.Attachment(name)
 	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
-	return c.SendStream(f, int(p.Files[i].Bytes)) // closes it
+	return c.SendStream(f, int(is.Bytes)) // closes it
 }

@@ -86,7 +86,10 @@ func all(t testing.TB, f clics.Form, format contest.Format) map[string]any {
 		t.Fatal(err)
 	}
 	score := 41.5
-	problem := contest.ProblemData{Label: "A", Name: "Adding", RGB: "#ff0000", Color: "red", Points: &score, Statement: []judge.ProblemFile{{Name: "problem.pdf", Bytes: 9, Statement: true}}}
+	problem := contest.ProblemData{
+		Label: "A", Name: "Adding", RGB: "#ff0000", Color: "red", Points: &score, Statement: []judge.ProblemFile{{Name: "problem.pdf", Bytes: 9, Statement: true}},
+		Attachments: []judge.ProblemFile{{Name: "tools/tester.py", Bytes: 9}},
+	}
 	judged := contest.JudgementData{
 		Submission: 7, Generation: 2, Verdict: judge.RE, Current: true, Score: &score, Start: *at(2 * time.Hour), End: *at(2*time.Hour + time.Second), CPU: 412_345,
 	}
@@ -145,7 +148,7 @@ var (
 		"judgement":    "id submission_id judgement_type_id score start_time start_contest_time end_time end_contest_time max_run_time",
 		"scoreboard":   "time contest_time state rows", "award": "id citation team_ids",
 	}
-	newer = map[string]string{"contest": " scoreboard_thaw_time", "problem": " memory_limit output_limit code_limit", "judgement": " current", "organization": " country_subdivision country_subdivision_flag"}
+	newer = map[string]string{"contest": " scoreboard_thaw_time", "problem": " memory_limit output_limit code_limit attachments", "judgement": " current", "organization": " country_subdivision country_subdivision_flag"}
 )
 
 func TestObjectsHaveWhatTheirReleaseWantsAndNothingElse(t *testing.T) {

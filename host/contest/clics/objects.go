@@ -185,6 +185,7 @@ type Problem struct {
 	Tests       int      `json:"test_data_count"`
 	MaxScore    *float64 `json:"max_score,omitempty"`
 	Statement   []File   `json:"statement,omitempty"`
+	Attachments []File   `json:"attachments,omitempty"`
 }
 
 // ProblemOf returns the object of a problem of a contest.
@@ -204,9 +205,15 @@ func (f Form) ProblemOf(contestID, id string, p contest.ProblemData, cfg contest
 			out.MaxScore = &is.MaxScore
 		}
 	}
-	for i := range p.Statement {
-		name := StatementName(p.Statement, i)
-		out.Statement = append(out.Statement, File{"contests/" + contestID + "/problems/" + id + "/" + name, name, "application/pdf"})
+	for i, name := range FileNames(p) {
+		file := File{"contests/" + contestID + "/problems/" + id + "/" + name, name, "application/pdf"}
+		switch {
+		case i < len(p.Statement):
+			out.Statement = append(out.Statement, file)
+		case f.Version == V202601:
+			file.Mime = "application/octet-stream"
+			out.Attachments = append(out.Attachments, file)
+		}
 	}
 	return out
 }
