@@ -3,6 +3,7 @@ package contest
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sort"
 	"testing"
@@ -30,6 +31,64 @@ func crowd(b *testing.B, teams int) (Config, []Record) {
 		say(Judgement{Submission: s.ID, Generation: 1, Current: true, Verdict: []judge.Verdict{judge.AC, judge.WA, judge.TLE}[rng.IntN(3)]})
 	}
 	return cfg, log
+}
+
+// BenchmarkJudgementAsTheyCome prints what a judgement costs, rank included, as a contest comes in, in its second half: a hundred
+// others are handed in between a submission and its judgement. [BenchmarkJudgement] is of what was handed in at any time, as after
+// a rejudging.
+func BenchmarkJudgementAsTheyCome(b *testing.B) {
+	const queue = 100
+	medians := map[int]float64{}
+	for _, teams := range []int{150, 10_000} {
+		b.Run(fmt.Sprint(teams, " teams"), func(b *testing.B) {
+			cfg, log := crowd(b, teams)
+			var s *State
+			var at int
+			var waiting []Entry
+			begin := func() {
+				b.StopTimer()
+				defer b.StartTimer()
+				at, waiting = len(log)/2, nil
+				var err error
+				if s, err = Fold(cfg, Viewer{Audience: Staff}, slices.Values(log[:at])); err != nil {
+					b.Fatal(err)
+				}
+				runtime.GC()
+			}
+			apply := func(e Entry) time.Duration {
+				begun := time.Now()
+				if _, err := s.Apply(e); err != nil {
+					b.Fatal(err)
+				}
+				return time.Since(begun)
+			}
+			begin()
+			took := []float64{}
+			for b.Loop() {
+				for len(waiting) <= queue {
+					if at == len(log) {
+						begin()
+					}
+					e := log[at].Entry
+					if _, judged := e.(Judgement); judged {
+						waiting = append(waiting, e)
+					} else {
+						apply(e)
+					}
+					at++
+				}
+				took = append(took, float64(apply(waiting[0]).Nanoseconds())/1000)
+				waiting = waiting[1:]
+			}
+			sort.Float64s(took)
+			medians[teams] = took[len(took)/2]
+			b.ReportMetric(medians[teams], "µs/judgement(p50)")
+			b.ReportMetric(took[len(took)*99/100], "µs/judgement(p99)")
+			if medians[150] > 0 && teams != 150 {
+				b.ReportMetric(medians[teams]/medians[150], "of-150-teams")
+			}
+		})
+	}
 }
 
 // BenchmarkJudgement prints what a judgement costs, rank included, and how much more it is among 10,000 teams than
