@@ -32,7 +32,8 @@ CGO_ENABLED=0 suite costs ./host/problem/importing -timeout 10m -run "$costs" "$
 # and those in the browser, which mostly is what takes its time; and Landlock holds only programs without C code.
 plain='^deepoj/(checkers|plugins|web/(chart|locale)|host/(cmd|contest|deploy|draft|feed/(config|event|filter|rocks)|judge|people/strength|plugin/conformance|problem|reading|survey))(/|$)'
 many='^(Test(LandlockAloneLeadsToNoTCP|WhoEndsFirstDecides|EverySampleProvesItselfFromItsFolder|.*IsSafeAndNeverStuck|TheModelNotices.*'
-many+='|NobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied|ANetworkOfIPv6IsOnePlace|ALargeTransactionIsToldWhole|WhoGuessesKeepsNobodyOut)'
+many+='|NobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied|ANetworkOfIPv6IsOnePlace|ALargeTransactionIsToldWhole|WhoGuessesKeepsNobodyOut'
+many+='|EveryAddressLetsInWhoTheTableNames|ASpaceLetsInWhomItsRolesName|What(AFreeze|Feedback)HidesChangesNoAnswer|TheEventFeedEndsInWhatTheEndpointsHave)'
 many+=$(awk '/^func Test/ { name = substr($2, 1, index($2, "(") - 1) } /[^A-Za-z]browser\(t\)/ { print "|" name }' web/*_test.go | sort -u | tr -d '\n')')$'
 mapfile -t packages < <(go list ./...)
 mapfile -t calm < <(printf '%s\n' "${packages[@]}" | grep -E "$plain")
