@@ -214,24 +214,10 @@ func (r *round) note(l rounds.Logged) error {
 		if err != nil {
 			return err
 		}
-		return keep(r.names, id, l)
+		return rounds.Keep(r.names, id, l)
 	case contest.KindProblem:
-		return keep(r.problems, l.Object.Object, l)
+		return rounds.Keep(r.problems, l.Object.Object, l)
 	}
-	return nil
-}
-
-// keep keeps what a line says of something, or that it is told of no more.
-func keep[K comparable, D any](in map[K]D, name K, l rounds.Logged) error {
-	if l.Gone {
-		delete(in, name)
-		return nil
-	}
-	var d D
-	if err := json.Unmarshal(l.Data, &d); err != nil {
-		return err
-	}
-	in[name] = d
 	return nil
 }
 

@@ -216,7 +216,7 @@ func (f *foreign) problemsOf() {
 		f.packaged(slug, p.ID, nil)
 		d := contest.ProblemData{
 			Label: p.Label, Name: p.Name, Ordinal: i, RGB: colour(p.RGB), Color: p.Color, CPU: micros(p.TimeLimit) / 1000, MemoryMiB: p.MemoryLimit, OutputMiB: p.OutputLimit,
-			CodeKiB: p.CodeLimit, Tests: p.Tests, Statement: f.statementsOf(slug, p.ID),
+			CodeKiB: p.CodeLimit, Tests: p.Tests, Statement: f.statementsOf(slug, p), Attachments: f.those(slug, p.ID, p.Attachments, false),
 		}
 		if p.Ordinal != nil {
 			d.Ordinal = *p.Ordinal

@@ -74,6 +74,9 @@ type (
 		CodeLimit   int64    `json:"code_limit"`
 		Tests       int      `json:"test_data_count"`
 		MaxScore    *float64 `json:"max_score"`
+
+		Statement   []fileObject `json:"statement"`
+		Attachments []fileObject `json:"attachments"`
 	}
 	submissionObject struct {
 		ID          string       `json:"id"`

@@ -309,7 +309,7 @@ func TestSourcesThatUnpackToTooMuchAreRefused(t *testing.T) {
 func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	t.Parallel()
 	p := foreign()
-	p["problems.json"] = []byte(strings.Replace(string(p["problems.json"]), `"id":"stairs","label":"B","name":"Stairs"`, `"id":"stairs","label":"B","name":"Stairs","time_limit":2`, 1))
+	p["problems.json"] = []byte(strings.Replace(string(p["problems.json"]), `"id":"stairs","label":"B","name":"Stairs"`, `"id":"stairs","label":"B","name":"Stairs","statement":[{"filename":"B.pdf"}],"attachments":[{"filename":"tool.py"},{"filename":"gone.py"}],"time_limit":2`, 1))
 	known := map[string]judge.Problem{"stairs": {Slug: "stairs", Title: "Stairs", Version: "sha256:1", CPUMillis: 2000}}
 	settle := func(known map[string]judge.Problem, mine bool) (*restore.Contest, []clics.Flaw) {
 		c := read(t, p)
@@ -331,12 +331,12 @@ func TestWhatAServerHasOfAProblemIsTakenAndTheRestIsMade(t *testing.T) {
 	}
 	// Statements come along, but a version that the server has is as good without the same ones.
 	p["problems/A/statement.en.pdf"], p["problems/A/statement.ru.pdf"] = []byte("%PDF-1.4 adding"), []byte("none")
-	p["problems/stairs/statement.pdf"] = []byte("%PDF-1.4 stairs")
+	p["problems/stairs/B.pdf"], p["problems/stairs/tool.py"] = []byte("%PDF-1.4 stairs"), []byte("pass")
 	c, found = settle(known, true)
 	if made := of(c, "xx-A").Make; len(found) > 0 || made == nil || len(made.Papers()) != 1 || made.Files[0].Name != "statement.en.pdf" || made.Files[0].Bytes != 15 || !strings.Contains(made.Statement, "among its files") {
 		t.Errorf("a problem with a statement is made as %+v, %v", made, found)
 	}
-	if len(c.Files) != 2 || c.Files[0].Problem != "xx-A" || string(c.Files[0].Data) != "%PDF-1.4 adding" || !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "statement.ru.pdf is left out: it is no PDF") }) {
+	if len(c.Files) != 3 || c.Files[2].Problem != "stairs" || string(c.Files[2].Data) != "pass" || c.Files[0].Problem != "xx-A" || string(c.Files[0].Data) != "%PDF-1.4 adding" || !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "statement.ru.pdf is left out: it is no PDF") }) {
 		t.Errorf("there are %d statements, and the notes %q", len(c.Files), c.Notes)
 	}
 	if same := of(c, "stairs"); same.Make != nil || same.Version != "sha256:1" {

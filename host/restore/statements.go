@@ -21,15 +21,29 @@ const maxFileBytes = 64 << 20
 // fileDigest is the digest of a statement or an attachment.
 var fileDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// statementsOf are the statements that a package of another system has of a problem, by the id that it has there.
-func (r *reading) statementsOf(slug, id string) (out []judge.ProblemFile) {
-	inside, _ := r.inFolder("problems/" + id + "/")
+// statementsOf are the statements that a package of another system has of a problem: those that it names, and those that are called
+// as statements are.
+func (r *reading) statementsOf(slug string, p problemObject) []judge.ProblemFile {
+	inside, _ := r.inFolder("problems/" + p.ID + "/")
 	for _, name := range inside {
-		if clics.OfPackages(name) || !strings.HasPrefix(path.Base(name), "statement.") {
+		if base := path.Base(name); strings.HasPrefix(base, "statement.") {
+			p.Statement = append(p.Statement, fileObject{base})
+		}
+	}
+	return r.those(slug, p.ID, p.Statement, true)
+}
+
+// those are those of some files of a problem that a package of another system has.
+func (r *reading) those(slug, id string, files []fileObject, statements bool) (out []judge.ProblemFile) {
+	seen := map[string]bool{}
+	for _, f := range files {
+		name := "problems/" + id + "/" + f.Filename
+		if _, there := r.files[name]; !there || seen[name] || clics.OfPackages(name) {
 			continue
 		}
-		if f, is := r.brought(slug, name, true); is {
-			out = append(out, f)
+		seen[name] = true
+		if is, ok := r.brought(slug, name, statements); ok {
+			out = append(out, is)
 		}
 	}
 	return out

@@ -149,30 +149,16 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return false, keep(v.Participants, id, l)
+		return false, rounds.Keep(v.Participants, id, l)
 	case contest.KindOrganization:
-		return false, keep(v.Organizations, name, l)
+		return false, rounds.Keep(v.Organizations, name, l)
 	case contest.KindGroup:
-		return false, keep(v.Groups, name, l)
+		return false, rounds.Keep(v.Groups, name, l)
 	case contest.KindProblem:
-		return false, keep(v.Problems, name, l)
+		return false, rounds.Keep(v.Problems, name, l)
 	case contest.KindPerson:
-		return false, keep(v.Persons, name, l)
+		return false, rounds.Keep(v.Persons, name, l)
 	case contest.KindAccount, contest.KindSubmission, contest.KindJudgement, contest.KindRun, contest.KindClarification, contest.KindAward, contest.KindCommentary:
 	}
 	return false, nil
-}
-
-// keep keeps what a line says of something, or that it is told of no more.
-func keep[K comparable, D any](in map[K]D, name K, l rounds.Logged) error {
-	if l.Gone {
-		delete(in, name)
-		return nil
-	}
-	var d D
-	if err := json.Unmarshal(l.Data, &d); err != nil {
-		return err
-	}
-	in[name] = d
-	return nil
 }

@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -32,6 +33,20 @@ func (s *Store) Log(ctx context.Context, round, after int64, limit int) ([]Logge
 		out[i] = logged(v)
 	}
 	return out, nil
+}
+
+// Keep keeps what a line says of something, or that it is told of no more.
+func Keep[K comparable, D any](in map[K]D, name K, l Logged) error {
+	if l.Gone {
+		delete(in, name)
+		return nil
+	}
+	var d D
+	if err := json.Unmarshal(l.Data, &d); err != nil {
+		return err
+	}
+	in[name] = d
+	return nil
 }
 
 func logged(v dbsqlc.ContestLogRow) Logged {
