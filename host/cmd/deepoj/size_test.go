@@ -23,7 +23,7 @@ import (
 )
 
 // maxSize bounds the stripped program for Linux on amd64, in bytes.
-const maxSize = 63_500_000
+const maxSize = 60_000_000
 
 // maxStart bounds the CPU time of `deepoj version`, as a multiple of that of an empty Go program.
 const maxStart = 3.0
