@@ -8,10 +8,14 @@ export CGO_ENABLED ?= 0
 # What the program never uses stays out of it: the HTTP/2 of net/http (its servers and clients speak 1.1; gRPC has its own) and
 # the pages on which gRPC shows its traces.
 TAGS := nethttpomithttp2,grpcnotrace
-# What no test of a submission waits for is compiled without inlining: the program is 4 MB smaller, see host/docs/benchmarks.md.
-COLD := crypto/tls crypto/x509 net/http go.etcd.io go.uber.org golang.org/x/text google.golang.org/grpc google.golang.org/protobuf \
-	$(addprefix github.com/,andybalholm/brotli coreos dlclark/regexp2 dop251/goja go-jose minio prometheus redis/go-redis wneessen/go-mail yuin/goldmark)
-export GOFLAGS := $(GOFLAGS) -tags=$(TAGS) $(COLD:%=-gcflags=%/...=-l)
+# What is COLD, that no test and no board waits for, is compiled without inlining: the program is 5 MB smaller, see host/docs/benchmarks.md.
+COLD := archive crypto/tls crypto/x509 encoding/asn1 encoding/xml html mime net/http text/template \
+	go.etcd.io go.uber.org go.yaml.in golang.org/x/crypto golang.org/x/text google.golang.org/grpc google.golang.org/protobuf gopkg.in \
+	$(addprefix github.com/,andybalholm/brotli boombuler coreos dlclark/regexp2 dop251/goja fxamacker/cbor go-jose go-viper go-webauthn \
+	golang-jwt golang google minio pquerna prometheus redis/go-redis tinylib wneessen/go-mail yuin/goldmark) deepoj
+WARM := $(addprefix deepoj/,checkers plugins queue sandbox sql $(addprefix host/,contest judge judging plugin recorder scheduler standings worker) \
+	$(addprefix web/,job live rounds site))
+export GOFLAGS := $(GOFLAGS) -tags=$(TAGS) $(COLD:%=-gcflags=%/...=-l) $(WARM:%=-gcflags=%/...=)
 VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 LISTEN ?= 127.0.0.1:8080

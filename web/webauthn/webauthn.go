@@ -1,10 +1,11 @@
-// Package webauthn says what browsers and authenticators are asked for about passkeys, and checks what they answer
-// (W3C Web Authentication, level 3).
+// Package webauthn is the home of the library for passkeys (W3C Web Authentication, level 3): it says what browsers are
+// asked for, and checks what they answer.
 //
-// It asks for no attestation, so it needs none of the formats, certificates and registers of attestation: what is left
-// is a signature by a key that the browser hands over as X.509 has it. Every answer has to prove that its user was
-// verified, so a passkey stands for something that one has and something that one knows or is.
+// It asks for no attestation, and takes none that somebody else would have to vouch for: only an authenticator's own
+// signature. Every answer has to prove that its user was verified, so a passkey stands for something that one has and
+// something that one knows or is.
 //
+//	key.go       public keys, as they are kept and as the library has them
 //	party.go     the site, as authenticators know it
 //	register.go  making a passkey
 //	sign.go      signing with one
@@ -12,136 +13,78 @@
 package webauthn
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
 )
 
 const (
 	maxAnswer     = 64 << 10 // bytes
 	maxCredential = 1023     // bytes of a credential's id, as the standard has it
+	minChallenge  = 16       // bytes
 	patience      = 300_000  // milliseconds that a browser waits for its user
 )
 
-// Base64 is bytes as the standard's JSON has them.
-type Base64 []byte
-
-// MarshalText writes base64url without padding.
-func (b Base64) MarshalText() ([]byte, error) {
-	return base64.RawURLEncoding.AppendEncode(nil, b), nil
+// named are passkeys as browsers are told of them.
+func named(passkeys []Made) (out []protocol.CredentialDescriptor) {
+	for _, p := range passkeys {
+		d := protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: p.ID}
+		for _, t := range p.Transports {
+			d.Transport = append(d.Transport, protocol.AuthenticatorTransport(t))
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
-// UnmarshalText reads base64url without padding.
-func (b *Base64) UnmarshalText(text []byte) (err error) {
-	*b, err = base64.RawURLEncoding.Strict().AppendDecode(nil, text)
-	return err
+// asked returns a challenge as the answer has to have it.
+func asked(challenge []byte) (string, error) {
+	if len(challenge) < minChallenge {
+		return "", errors.New("nothing was asked")
+	}
+	return base64.RawURLEncoding.EncodeToString(challenge), nil
 }
 
-// Credential names a passkey to browsers.
-type Credential struct {
-	Type       string   `json:"type"`
-	ID         Base64   `json:"id"`
-	Transports []string `json:"transports,omitempty"`
-}
-
-// named makes the name of a passkey.
-func named(id []byte, transports []string) Credential {
-	return Credential{"public-key", id, transports}
-}
-
-// answer is what both kinds of answers have.
-type answer struct {
-	Type  string `json:"type"`
-	RawID Base64 `json:"rawId"`
-}
-
-// read reads the JSON of an answer.
-func read(text []byte, into any) error {
+// size reports why an answer is too long to be read.
+func size(text []byte) error {
 	if len(text) > maxAnswer {
 		return fmt.Errorf("the answer has %d bytes", len(text))
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
 	}
 	return nil
 }
 
-// check reports why an answer names no passkey.
-func (a answer) check() error {
-	if a.Type != "public-key" || len(a.RawID) == 0 || len(a.RawID) > maxCredential {
+// checkID reports why an answer names no passkey.
+func checkID(id []byte) error {
+	if len(id) == 0 || len(id) > maxCredential {
 		return errors.New("the answer names no passkey")
 	}
 	return nil
 }
 
-// collected is what the browser says of itself; the authenticator signs its digest.
-type collected struct {
-	Type        string  `json:"type"`
-	Challenge   Base64  `json:"challenge"`
-	Origin      string  `json:"origin"`
-	CrossOrigin bool    `json:"crossOrigin"`
-	TopOrigin   *string `json:"topOrigin"`
-}
-
-// checkBrowser reports why what a browser says of itself does not answer the challenge on a page of the site.
-func (p Party) checkBrowser(text []byte, kind string, challenge []byte) error {
-	var said collected
-	if err := json.Unmarshal(text, &said); err != nil {
-		return fmt.Errorf("read what the browser says: %w", err)
-	}
-	switch {
-	case said.Type != kind:
-		return fmt.Errorf("the answer is of %.40q, not %q", said.Type, kind)
-	case len(challenge) < 16 || subtle.ConstantTimeCompare(said.Challenge, challenge) != 1:
-		return errors.New("the answer is to another challenge")
-	case !slices.Contains(p.Origins, said.Origin):
-		return fmt.Errorf("the answer comes from %.100q, not from %q", said.Origin, p.Origins)
-	case said.CrossOrigin || said.TopOrigin != nil:
+// checkBrowser reports why what a browser says of itself is not said on a page of the site itself. The rest of it is
+// the library's to check.
+func checkBrowser(said protocol.CollectedClientData) error {
+	if said.CrossOrigin || said.TopOrigin != "" {
 		return errors.New("the answer comes from a frame in another site's page")
 	}
 	return nil
 }
 
-// Flags of an authenticator.
-const (
-	userPresent    = 1 << 0
-	userVerified   = 1 << 2
-	backupEligible = 1 << 3
-	backedUp       = 1 << 4
-	attested       = 1 << 6
-)
-
-// authenticator is what an authenticator says of itself, and signs.
-type authenticator struct {
-	flags   byte
-	counter uint32
-	rest    []byte
+// checkCopies reports why an authenticator cannot be right about copies of its passkey.
+func checkCopies(flags protocol.AuthenticatorFlags) error {
+	if flags.HasBackupState() && !flags.HasBackupEligible() {
+		return errors.New("the passkey is backed up, which it cannot be")
+	}
+	return nil
 }
 
-// checkAuthenticator reads what an authenticator says, and reports why it does not speak to the site, of a user whom it
-// has verified.
-func (p Party) checkAuthenticator(data []byte) (a authenticator, err error) {
-	const head = sha256.Size + 1 + 4
-	if len(data) < head {
-		return a, fmt.Errorf("the authenticator says only %d bytes", len(data))
+// detailed says what the library keeps to itself of an error.
+func detailed(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) && e.DevInfo != "" {
+		return fmt.Errorf("%w: %.200s", err, e.DevInfo)
 	}
-	a = authenticator{data[sha256.Size], binary.BigEndian.Uint32(data[sha256.Size+1:]), data[head:]}
-	site := sha256.Sum256([]byte(p.ID))
-	switch {
-	case !bytes.Equal(data[:sha256.Size], site[:]):
-		return a, errors.New("the authenticator speaks to another site")
-	case a.flags&userPresent == 0:
-		return a, errors.New("nobody touched the authenticator")
-	case a.flags&userVerified == 0:
-		return a, errors.New("the authenticator did not verify its user")
-	case a.flags&backupEligible == 0 && a.flags&backedUp != 0:
-		return a, errors.New("the passkey is backed up, which it cannot be")
-	}
-	return a, nil
+	return err
 }

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 )
 
 var site = Party{ID: "judge.example.org", Name: "Deep-OJ", Origins: []string{"https://judge.example.org", "https://www.judge.example.org:8443"}}
@@ -28,7 +30,17 @@ type device struct {
 	flags   byte
 	counter uint32
 	said    map[string]any // by the browser
+	vouches bool           // signs its key with itself
+	attests map[string]any // in the place of nothing
 }
+
+// Flags of an authenticator, by their bits in the standard.
+const (
+	userPresent  = 1 << 0
+	userVerified = 1 << 2
+	backedUp     = 1 << 4
+	attested     = 1 << 6
+)
 
 func newDevice(key crypto.Signer, challenge []byte) *device {
 	return &device{
@@ -49,24 +61,61 @@ func (d *device) speak(kind string, flags byte, rest []byte) (browser, authentic
 }
 
 func encoded(id []byte, response map[string]any) []byte {
-	out, _ := json.Marshal(map[string]any{"type": "public-key", "rawId": text(id), "response": response})
+	out, _ := json.Marshal(map[string]any{"type": "public-key", "id": text(id), "rawId": text(id), "response": response})
 	return out
 }
 
 func (d *device) register(t *testing.T) []byte {
 	t.Helper()
-	rest := slices.Concat(make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(d.id))), d.id, []byte("the key as COSE has it"))
+	rest := slices.Concat(make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(d.id))), d.id, d.cose(t))
 	browser, authenticator := d.speak("webauthn.create", attested, rest)
-	key, err := x509.MarshalPKIXPublicKey(d.key.Public())
+	object := map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": authenticator}
+	if d.vouches {
+		object["fmt"], object["attStmt"] = "packed", map[string]any{"alg": -7, "sig": d.signature(t, browser, authenticator)}
+	}
+	maps.Copy(object, d.attests)
+	return encoded(d.id, map[string]any{"clientDataJSON": text(browser), "attestationObject": text(cbor(t, object)), "transports": []string{"usb", "<script>"}})
+}
+
+// cose writes the device's key as RFC 9053 and RFC 8230 have it, without the help of the package.
+func (d *device) cose(t *testing.T) []byte {
+	t.Helper()
+	switch k := d.key.Public().(type) {
+	case *ecdsa.PublicKey:
+		point, err := k.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := len(point) / 2
+		curve := map[elliptic.Curve][2]int{elliptic.P256(): {-7, 1}, elliptic.P384(): {-35, 2}}[k.Curve]
+		return cbor(t, map[int]any{1: 2, 3: curve[0], -1: curve[1], -2: point[1 : 1+half], -3: point[1+half:]})
+	case ed25519.PublicKey:
+		return cbor(t, map[int]any{1: 1, 3: -8, -1: 6, -2: []byte(k)})
+	case *rsa.PublicKey:
+		return cbor(t, map[int]any{1: 3, 3: -257, -1: k.N.Bytes(), -2: []byte{1, 0, 1}})
+	}
+	t.Fatalf("a key of the kind %T", d.key)
+	return nil
+}
+
+func cbor(t *testing.T, v any) []byte {
+	t.Helper()
+	out, err := webauthncbor.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encoded(d.id, map[string]any{"clientDataJSON": text(browser), "authenticatorData": text(authenticator), "publicKey": text(key), "transports": []string{"usb", "<script>"}})
+	return out
 }
 
 func (d *device) sign(t *testing.T) []byte {
 	t.Helper()
 	browser, authenticator := d.speak("webauthn.get", 0, nil)
+	return encoded(d.id, map[string]any{"clientDataJSON": text(browser), "authenticatorData": text(authenticator), "signature": text(d.signature(t, browser, authenticator)), "userHandle": nil})
+}
+
+// signature signs what both say.
+func (d *device) signature(t *testing.T, browser, authenticator []byte) []byte {
+	t.Helper()
 	digest := sha256.Sum256(browser)
 	signed := slices.Concat(authenticator, digest[:])
 	var signature []byte
@@ -80,7 +129,17 @@ func (d *device) sign(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encoded(d.id, map[string]any{"clientDataJSON": text(browser), "authenticatorData": text(authenticator), "signature": text(signature), "userHandle": nil})
+	return signature
+}
+
+// fields are the fields of an answer's response.
+func fields(t *testing.T, answer []byte) map[string]any {
+	t.Helper()
+	var whole struct{ Response map[string]any }
+	if err := json.Unmarshal(answer, &whole); err != nil {
+		t.Fatal(err)
+	}
+	return whole.Response
 }
 
 func check(answer, challenge, key []byte) error {
@@ -121,12 +180,23 @@ func TestAPasskeyOfEachKindIsMadeAndSigns(t *testing.T) {
 			t.Errorf("%s: a signature by another key is taken", name)
 		}
 	}
-	weak, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	vouching := newDevice(curve, challenge)
+	vouching.vouches = true
+	if _, err := site.Register(vouching.register(t), challenge); err != nil {
+		t.Errorf("a passkey that vouches for itself: %v", err)
+	}
+	other, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := site.Register(newDevice(weak, challenge).register(t), challenge); err == nil {
-		t.Error("a key of a kind that was not asked for is taken")
+	long, err := rsa.GenerateKey(rand.Reader, 4104)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []crypto.Signer{other, long} {
+		if _, err := site.Register(newDevice(key, challenge).register(t), challenge); err == nil {
+			t.Errorf("a key that was not asked for is taken: %T", key)
+		}
 	}
 }
 
@@ -178,15 +248,26 @@ func TestWhatProvesNothingIsRefused(t *testing.T) {
 	if _, err := site.Register(newDevice(key, challenge).sign(t), challenge); err == nil {
 		t.Error("a signature makes a passkey")
 	}
+	for name, attests := range map[string]map[string]any{
+		"of a maker":        {"fmt": "packed", "attStmt": map[string]any{"alg": -7, "sig": []byte("signed"), "x5c": [][]byte{[]byte("a certificate")}}},
+		"of a TPM":          {"fmt": "tpm", "attStmt": map[string]any{"ver": "2.0"}},
+		"of its own, a lie": {"fmt": "packed", "attStmt": map[string]any{"alg": -7, "sig": []byte("signed")}},
+		"that is not there": {"fmt": "none", "attStmt": map[string]any{"alg": -7}},
+	} {
+		d := newDevice(key, challenge)
+		d.attests = attests
+		if _, err := site.Register(d.register(t), challenge); err == nil {
+			t.Errorf("an attestation %s is taken", name)
+		}
+	}
+	if _, err := site.Register(encoded([]byte("another"), fields(t, newDevice(key, challenge).register(t))), challenge); err == nil {
+		t.Error("another id than the authenticator's is taken")
+	}
 	if check(newDevice(key, nil).sign(t), nil, public) == nil {
 		t.Error("without a challenge a signature is taken")
 	}
 	// Each byte that was signed counts.
-	var whole map[string]any
-	if err := json.Unmarshal(newDevice(key, challenge).sign(t), &whole); err != nil {
-		t.Fatal(err)
-	}
-	response, _ := whole["response"].(map[string]any)
+	response := fields(t, newDevice(key, challenge).sign(t))
 	for _, field := range []string{"clientDataJSON", "authenticatorData", "signature"} {
 		good, _ := response[field].(string)
 		raw, err := base64.RawURLEncoding.DecodeString(good)
@@ -247,12 +328,15 @@ func TestABrowserIsAskedToVerifyItsUserAndNotToMakeASecondPasskey(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"rp":{"id":"judge.example.org","name":"Deep-OJ"}`, `"excludeCredentials":[{"type":"public-key","id":"-_8","transports":["internal"]}]`, `"userVerification":"required"`, `"attestation":"none"`, `"challenge":"Y2hhbGxlbmdl"`, `"alg":-7`} {
+	for _, want := range []string{`"rp":{"name":"Deep-OJ","id":"judge.example.org"}`, `"excludeCredentials":[{"type":"public-key","id":"-_8","transports":["internal"]}]`, `"userVerification":"required"`, `"attestation":"none"`, `"challenge":"Y2hhbGxlbmdl"`, `"alg":-7`} {
 		if !strings.Contains(string(create), want) {
 			t.Errorf("what makes a passkey lacks %s: %s", want, create)
 		}
 	}
-	for _, want := range []string{`"rpId":"judge.example.org"`, `"allowCredentials":[]`, `"userVerification":"required"`} {
+	if strings.Contains(string(ask), "allowCredentials") {
+		t.Errorf("what asks for any passkey names some: %s", ask)
+	}
+	for _, want := range []string{`"rpId":"judge.example.org"`, `"userVerification":"required"`} {
 		if !strings.Contains(string(ask), want) {
 			t.Errorf("what asks for a signature lacks %s: %s", want, ask)
 		}

@@ -10,7 +10,7 @@ function text(buffer) {
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-const named = (list) => list.map((one) => ({ ...one, id: bytes(one.id) }));
+const named = (list = []) => list.map((one) => ({ ...one, id: bytes(one.id) }));
 
 async function sign(asked) {
   const made = await navigator.credentials.get({
@@ -19,6 +19,7 @@ async function sign(asked) {
   const { clientDataJSON, authenticatorData, signature, userHandle } = made.response;
   return {
     type: made.type,
+    id: made.id,
     rawId: text(made.rawId),
     response: { clientDataJSON: text(clientDataJSON), authenticatorData: text(authenticatorData), signature: text(signature), userHandle: text(userHandle) },
   };
@@ -31,8 +32,9 @@ async function make(asked) {
   const r = made.response;
   return {
     type: made.type,
+    id: made.id,
     rawId: text(made.rawId),
-    response: { clientDataJSON: text(r.clientDataJSON), authenticatorData: text(r.getAuthenticatorData()), publicKey: text(r.getPublicKey()), transports: r.getTransports?.() ?? [] },
+    response: { clientDataJSON: text(r.clientDataJSON), attestationObject: text(r.attestationObject), transports: r.getTransports?.() ?? [] },
   };
 }
 
