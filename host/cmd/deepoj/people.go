@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"deepoj/host/command"
@@ -185,6 +186,12 @@ func createKey(f *command.Flags) command.Run {
 		id, secret, err := o.CreateKey(ctx, k)
 		if err != nil {
 			return err
+		}
+		if *user != "" {
+			owners, err := o.Users(ctx, "", *user)
+			if i := slices.IndexFunc(owners, func(u judge.User) bool { return u.Name == *user }); err == nil && i >= 0 && owners[i].OneTime {
+				c.Warn("no key of %s works before %s has logged in with the one-time password and chosen another", *user, *user)
+			}
 		}
 		return c.Say(map[string]any{"id": id, "secret": secret}, "%s", secret)
 	})

@@ -91,8 +91,8 @@ func TestTheCommandLineMakesAndRevokesKeys(t *testing.T) {
 	t.Parallel()
 	call := commandLine(t)
 	call("user create --role setter ann", 0, "ann ")
-	secret := strings.TrimSpace(call("key create --user ann --scope setter --expires 1h laptop", 0, "doj_"))
-	if len(secret) < 68 {
+	secret := strings.TrimSpace(call("key create --user ann --scope setter --expires 1h laptop", 0, "no key of ann works before ann has logged in"))
+	if !strings.HasPrefix(secret, "doj_") || len(secret) < 68 {
 		t.Errorf("the secret is %q", secret)
 	}
 	call("key create laptop", 1, "say whose")
