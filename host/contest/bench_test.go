@@ -135,3 +135,15 @@ func BenchmarkRefold(b *testing.B) {
 	b.ReportMetric(float64(len(log)), "entries")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(log)), "ns/entry")
 }
+
+// BenchmarkDigest measures the digest of a board, once a minute in each process that shows it.
+func BenchmarkDigest(b *testing.B) {
+	cfg, log := crowd(b, 10_000)
+	s, err := Fold(cfg, staff, slices.Values(log))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s.Digest(called)
+	}
+}

@@ -24,6 +24,7 @@
 //	icpc.go     cells and rows of the format icpc
 //	ioi.go      cells and rows of the format ioi
 //	board.go    what is shown
+//	digest.go   a digest of that
 //	remark.go   what is worth saying as it goes on
 //	explain.go  why a row is where it is
 //	awards.go   who gets what

@@ -74,6 +74,9 @@ func TestTheOrderInWhichDifferentThingsAreToldDoesNotMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if s.Digest(called) != w.staff.Digest(called) {
+			t.Fatalf("told in the order %q the board has another digest", priority)
+		}
 		if got, want := s.Board(Query{}), w.staff.Board(Query{}); !reflect.DeepEqual(got, want) {
 			t.Fatalf("told in the order %q the board is\n%+v\nwant\n%+v", priority, got, want)
 		}

@@ -50,6 +50,14 @@ type Round struct {
 	Now     time.Time // the database's when it was read, which decides
 }
 
+// BoardSnapshot says what a board was when it was shown.
+type BoardSnapshot struct {
+	View   string    `json:"view"`   // for whom: public, staff
+	Seq    int64     `json:"seq"`    // the last line of the log that was counted
+	Digest string    `json:"digest"` // of ranks, sums and cells, SHA-256 in hexadecimal
+	At     time.Time `json:"at"`
+}
+
 // RoundRemoved is an interval that was taken out of the time of a round.
 type RoundRemoved struct {
 	ID       int64

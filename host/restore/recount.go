@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -20,6 +21,16 @@ func Recount(lines []Line, audience contest.Audience) (Boards, error) {
 		return Boards{}, err
 	}
 	return Boards{f.state.Board(contest.Query{}).Rows, contest.Recount(f.cfg, f.entries), f.codes}, nil
+}
+
+// Digest is the digest of the board that lines give an audience.
+func Digest(lines []Line, audience contest.Audience) (string, error) {
+	f, err := fold(lines, audience)
+	if err != nil {
+		return "", err
+	}
+	digest := f.state.Digest(func(id int64) string { return f.codes[id] })
+	return hex.EncodeToString(digest[:]), nil
 }
 
 // folded is what lines say to an audience.

@@ -4,14 +4,16 @@
 //
 // Its files:
 //
-//	keeper.go  what is kept, and for how long
-//	view.go    the standings of one round for one kind of viewers
+//	keeper.go    what is kept, and for how long
+//	snapshot.go  what the database is told of what was shown
+//	view.go      the standings of one round for one kind of viewers
 package standings
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -20,10 +22,11 @@ import (
 	"deepoj/sql/rounds"
 )
 
-// Log is where logs are read; a [*rounds.Store] does it.
+// Log is where logs are read, and snapshots kept; a [*rounds.Store] does it.
 type Log interface {
 	Log(ctx context.Context, round, after int64, limit int) ([]rounds.Logged, error)
 	Follow(ctx context.Context, fn func(round int64)) error
+	KeepSnapshot(ctx context.Context, round int64, view string, seq int64, digest []byte) (other bool, err error)
 }
 
 // View is for whom standings are.
@@ -48,6 +51,9 @@ type Config struct {
 
 	// Stale is how long a round is not asked about while nothing is heard. Defaults to a second.
 	Stale time.Duration
+
+	// Logger is told of standings that are others than those of another process, or of a version before. Defaults to slog's.
+	Logger *slog.Logger
 }
 
 // Keeper keeps standings. It is safe for concurrent use.
@@ -55,7 +61,8 @@ type Keeper struct {
 	cfg Config
 	log Log
 
-	past chan struct{} // a place in it is the right to compute standings of the past
+	past  chan struct{} // a place in it is the right to compute standings of the past
+	shown chan snapshot // to be kept
 
 	mu    sync.Mutex
 	kept  map[int64]*kept
@@ -68,6 +75,8 @@ type kept struct {
 
 	mu     sync.Mutex
 	seq    int64 // the last line that was read
+	taken  int64 // that of the last snapshot
+	snap   time.Time
 	asked  time.Time
 	views  map[View]*view
 	heard  bool // the log may have grown
@@ -82,12 +91,20 @@ func New(cfg Config, log Log) *Keeper {
 	if cfg.Stale == 0 {
 		cfg.Stale = time.Second
 	}
-	return &Keeper{cfg: cfg, log: log, kept: map[int64]*kept{}, past: make(chan struct{}, 2)}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return &Keeper{cfg: cfg, log: log, kept: map[int64]*kept{}, past: make(chan struct{}, 2), shown: make(chan snapshot, maxSnapshots)}
 }
 
 // Run hears which logs have grown until ctx ends, then returns nil, and calls then with the id of each round, or with 0 where it
-// may be any. Without it, standings are up to [Config.Stale] old.
+// may be any. Without it, standings are up to [Config.Stale] old, and no snapshots are kept.
 func (k *Keeper) Run(ctx context.Context, then func(round int64)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { k.keepSnapshots(ctx) })
+	defer keeping.Wait()
+	defer cancel()
 	return k.log.Follow(ctx, func(round int64) {
 		defer then(round)
 		k.mu.Lock()
@@ -113,6 +130,9 @@ func (k *Keeper) Look(ctx context.Context, round int64, of View, fn func(*Standi
 	defer s.mu.Unlock()
 	if err := s.read(ctx, k, round); err != nil {
 		return err
+	}
+	if s.due(time.Now()) {
+		s.snapshot(k.shown, round)
 	}
 	fn(&s.views[of].Standings)
 	return nil
@@ -183,7 +203,7 @@ func (k *Keeper) of(round int64) *kept {
 
 // reset forgets everything.
 func (s *kept) reset() {
-	s.seq, s.asked, s.views = 0, time.Time{}, map[View]*view{}
+	s.seq, s.asked, s.views, s.taken, s.snap = 0, time.Time{}, map[View]*view{}, 0, time.Time{}
 	for name, v := range viewers {
 		s.views[name] = newView(name, v)
 	}

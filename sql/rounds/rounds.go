@@ -21,6 +21,7 @@
 //	importjobs.go    what was handed in to them, and their logs
 //	record.go        the log of what happened
 //	log.go           what logs say
+//	snapshots.go     what boards were when they were shown
 //	hooks.go         whom contests tell by themselves
 package rounds
 

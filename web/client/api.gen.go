@@ -1669,31 +1669,32 @@ type RejudgedJob struct {
 
 // Round is a schema of the description.
 type Round struct {
-	Code       string          `json:"code"`
-	Created    time.Time       `json:"created_at"`
-	DurationMS *int64          `json:"duration_ms"`
-	End        *time.Time      `json:"ends_at"`
-	Finalized  *time.Time      `json:"finalized_at"`
-	Follows    bool            `json:"follows"`
-	FormalName string          `json:"formal_name"`
-	Format     string          `json:"format"`
-	FreezeMS   *int64          `json:"freeze_ms"`
-	Frozen     *time.Time      `json:"freezes_at"`
-	Kind       judge.RoundKind `json:"kind"`
-	Now        time.Time       `json:"now"`
-	PausedMS   *int64          `json:"paused_ms"`
-	Phase      string          `json:"phase"`
-	Practice   bool            `json:"practice"`
-	PublicRuns bool            `json:"public_runs"`
-	Removed    []RoundRemoved  `json:"removed"`
-	Settings   json.RawMessage `json:"settings"`
-	Space      string          `json:"space"`
-	Start      *time.Time      `json:"starts_at"`
-	Thaw       *time.Time      `json:"thaw_at"`
-	Thawed     *time.Time      `json:"thawed_at"`
-	TimeMS     int64           `json:"time_ms"`
-	Title      string          `json:"title"`
-	UpdatesEnd *time.Time      `json:"updates_end_at"`
+	Code       string                `json:"code"`
+	Created    time.Time             `json:"created_at"`
+	DurationMS *int64                `json:"duration_ms"`
+	End        *time.Time            `json:"ends_at"`
+	Finalized  *time.Time            `json:"finalized_at"`
+	Follows    bool                  `json:"follows"`
+	FormalName string                `json:"formal_name"`
+	Format     string                `json:"format"`
+	FreezeMS   *int64                `json:"freeze_ms"`
+	Frozen     *time.Time            `json:"freezes_at"`
+	Kind       judge.RoundKind       `json:"kind"`
+	Now        time.Time             `json:"now"`
+	PausedMS   *int64                `json:"paused_ms"`
+	Phase      string                `json:"phase"`
+	Practice   bool                  `json:"practice"`
+	PublicRuns bool                  `json:"public_runs"`
+	Removed    []RoundRemoved        `json:"removed"`
+	Settings   json.RawMessage       `json:"settings"`
+	Snapshots  []judge.BoardSnapshot `json:"snapshots,omitempty"`
+	Space      string                `json:"space"`
+	Start      *time.Time            `json:"starts_at"`
+	Thaw       *time.Time            `json:"thaw_at"`
+	Thawed     *time.Time            `json:"thawed_at"`
+	TimeMS     int64                 `json:"time_ms"`
+	Title      string                `json:"title"`
+	UpdatesEnd *time.Time            `json:"updates_end_at"`
 }
 
 // RoundProblem is a schema of the description.

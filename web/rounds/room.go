@@ -58,7 +58,7 @@ type Room struct {
 
 // New makes the room.
 func New(shared *site.Site, accounts *peopleroom.Room) *Room {
-	return &Room{Site: shared, people: accounts, standings: standings.New(standings.Config{}, shared.Config.Rounds), watched: live.New(maxStreams, streamsOf)}
+	return &Room{Site: shared, people: accounts, standings: standings.New(standings.Config{Logger: shared.Log}, shared.Config.Rounds), watched: live.New(maxStreams, streamsOf)}
 }
 
 // Standings are those that the room keeps.

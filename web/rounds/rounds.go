@@ -49,6 +49,8 @@ type roundJSON struct {
 	TimeMS int64         `json:"time_ms"` // contest time; 0 before the start
 	End    *time.Time    `json:"ends_at"` // null: without end, or without a start
 	Frozen *time.Time    `json:"freezes_at"`
+
+	Snapshots []judge.BoardSnapshot `json:"snapshots,omitempty"` // what its boards were when they were last shown; for staff
 }
 
 // roundRemovedJSON is an interval that was taken out of the time of a round.
@@ -165,11 +167,17 @@ func (s *Room) create(c *fiber.Ctx, space *judge.Space, f *site.Fields) (*judge.
 
 // apiRound handles GET /api/v1/rounds/:round.
 func (s *Room) apiRound(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.SeeSpace)
+	r, space, err := s.round(c, people.SeeSpace)
 	if err != nil {
 		return err
 	}
-	return c.JSON(shown(r))
+	out := shown(r)
+	if site.ViewerOf(c).May(people.ManageSpace, space) {
+		if out.Snapshots, err = s.Config.Rounds.Snapshots(c.UserContext(), r.ID); err != nil {
+			return err
+		}
+	}
+	return c.JSON(out)
 }
 
 // apiUpdate handles PATCH /api/v1/rounds/:round: what is not sent stays. Times change by the acts for them, so that

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"deepoj/host/command"
 	"deepoj/host/contest"
 	"deepoj/host/contest/clics"
+	"deepoj/host/judge"
 	"deepoj/host/restore"
 	"deepoj/web/client"
 )
@@ -50,13 +52,32 @@ func recounted(lines []restore.Line, served map[string]map[string]client.BoardRo
 	return found, nil
 }
 
+// shownOtherwise says which boards were shown as something else than what the log gives, up to the line that they are of.
+func shownOtherwise(lines []restore.Line, shown []judge.BoardSnapshot) (found []clics.Flaw, err error) {
+	for _, s := range shown {
+		if s.Seq > int64(len(lines)) {
+			found = append(found, clics.Flaw{File: s.View, Problem: fmt.Sprintf("the board was shown at line %d, and the log has %d", s.Seq, len(lines))})
+			continue
+		}
+		digest, err := restore.Digest(lines[:s.Seq], views[s.View])
+		if err != nil {
+			return nil, err
+		}
+		if digest != s.Digest {
+			found = append(found, clics.Flaw{File: s.View, Problem: fmt.Sprintf("the board that was shown at line %d, on %s, was another than what the log gives", s.Seq, s.At.Format(time.RFC3339))})
+		}
+	}
+	return found, nil
+}
+
 // recountContest counts the boards of a round anew, from its log, and compares them with those that the server shows.
 func recountContest(ctx context.Context, c *command.Call, s *client.Client) error {
 	round := c.Args[0]
-	raw, err := s.ContestLog(ctx, round)
-	if err == nil && raw == nil {
-		_, err = s.GetRound(ctx, round)
-		if err == nil {
+	of, err := s.GetRound(ctx, round) // before the log, which is as long then as any snapshot
+	var raw []byte
+	if err == nil {
+		raw, err = s.ContestLog(ctx, round)
+		if err == nil && raw == nil {
 			err = fmt.Errorf("only staff of the space of %s recounts it", round)
 		}
 	}
@@ -82,6 +103,11 @@ func recountContest(ctx context.Context, c *command.Call, s *client.Client) erro
 		}
 	}
 	found, err := recounted(lines, served)
+	if err == nil {
+		var otherwise []clics.Flaw
+		otherwise, err = shownOtherwise(lines, of.Snapshots)
+		found = append(found, otherwise...)
+	}
 	if err != nil {
 		return fmt.Errorf("the log of round %s: %w", round, err)
 	}

@@ -81,6 +81,16 @@ func TestTheCommandLineRunsAContestAndWritesItsPackage(t *testing.T) {
 	call("prof", "contest recount nosuch", 1, "There is no round")
 	call("prof", "contest recount second", 0, "1 rows, 0 findings")
 	call("prof", "audit", 0, "contest_counted_otherwise")
+	// A board that was shown as something else, as by a version that counted otherwise.
+	must(store.TryExec(t.Context(), `INSERT INTO contest_snapshots (round_id, view, seq, digest) SELECT r.id, 'staff', max(l.seq), sha256('other')
+		FROM rounds r JOIN contest_log l ON l.round_id = r.id WHERE r.code = 'second' GROUP BY r.id
+		ON CONFLICT (round_id, view) DO UPDATE SET seq = excluded.seq, digest = excluded.digest`))
+	call("ann", "contest show second", 1, "There is no round")
+	call("prof", "contest recount second", 3, "was another than what the log gives")
+	call("prof", "contest recount final", 0, "0 findings")
+	call("prof", "audit", 1, "contest_shown_otherwise    1")
+	must(store.TryExec(t.Context(), "UPDATE contest_snapshots SET seq = seq + 1"))
+	call("prof", "audit", 1, "the board was shown at line 5, and the log has 4")
 }
 
 func TestTheCommandLineHandsAContestInAgain(t *testing.T) {

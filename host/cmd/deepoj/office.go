@@ -54,8 +54,8 @@ type office interface {
 
 	Invariants(ctx context.Context) ([]jobs.AuditRow, error)
 
-	// EachLog calls fn with the log of each round.
-	EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error
+	// EachLog calls fn with the log of each round, and what its boards were when they were last shown.
+	EachLog(ctx context.Context, fn func(round string, lines []restore.Line, shown []judge.BoardSnapshot) error) error
 }
 
 // moveVerb is what can be done with a job that waits, beside moving it before another.

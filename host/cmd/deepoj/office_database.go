@@ -209,7 +209,7 @@ func (d database) Invariants(ctx context.Context) ([]jobs.AuditRow, error) {
 	return a.Rows(), err
 }
 
-func (d database) EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error {
+func (d database) EachLog(ctx context.Context, fn func(round string, lines []restore.Line, shown []judge.BoardSnapshot) error) error {
 	const atOnce = 10_000
 	for before := ""; ; {
 		page, err := d.rounds.Rounds(ctx, rounds.Filter{All: true, Before: before, Limit: listPage})
@@ -217,6 +217,10 @@ func (d database) EachLog(ctx context.Context, fn func(round string, lines []res
 			return err
 		}
 		for _, r := range page {
+			shown, err := d.rounds.Snapshots(ctx, r.ID) // before the log, which is as long then as any of them
+			if err != nil {
+				return err
+			}
 			var portable restore.Portable
 			var lines []restore.Line
 			for seq, more := int64(0), true; more; {
@@ -233,7 +237,7 @@ func (d database) EachLog(ctx context.Context, fn func(round string, lines []res
 				}
 				more = len(found) == atOnce
 			}
-			if err := fn(r.Code, lines); err != nil {
+			if err := fn(r.Code, lines, shown); err != nil {
 				return err
 			}
 			before = r.Code

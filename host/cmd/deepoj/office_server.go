@@ -302,20 +302,24 @@ func (r *remote) Invariants(ctx context.Context) ([]jobs.AuditRow, error) {
 	return out, err
 }
 
-func (r *remote) EachLog(ctx context.Context, fn func(round string, lines []restore.Line) error) error {
+func (r *remote) EachLog(ctx context.Context, fn func(round string, lines []restore.Line, shown []judge.BoardSnapshot) error) error {
 	for before := new(""); before != nil; {
 		page, err := r.s.GetRounds(ctx, client.GetRoundsParams{Before: *before, Limit: listPage})
 		if err != nil {
 			return err
 		}
 		for _, round := range page.Rounds {
+			of, err := r.s.GetRound(ctx, round.Code)
+			if err != nil {
+				return fmt.Errorf("round %s: %w", round.Code, err)
+			}
 			raw, err := r.s.ContestLog(ctx, round.Code)
 			if err != nil {
 				return fmt.Errorf("the log of round %s: %w", round.Code, err)
 			}
 			lines, err := restore.ReadLines(raw)
 			if err == nil {
-				err = fn(round.Code, lines)
+				err = fn(round.Code, lines, of.Snapshots)
 			}
 			if err != nil {
 				return fmt.Errorf("the log of round %s: %w", round.Code, err)

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/command"
+	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/host/restore"
 	"deepoj/host/roles"
@@ -167,19 +168,27 @@ func audit(ctx context.Context, c *command.Call, o office) error {
 	if err != nil {
 		return err
 	}
-	otherwise := int64(0)
-	err = o.EachLog(ctx, func(round string, lines []restore.Line) error {
+	otherwise, before := int64(0), int64(0)
+	err = o.EachLog(ctx, func(round string, lines []restore.Line, shown []judge.BoardSnapshot) error {
 		found, err := recounted(lines, nil)
 		if len(found) > 0 {
 			otherwise++
 			c.Warn("round %s, counted anew: %s %s", round, found[0].Object, found[0].Problem)
+		}
+		if err != nil {
+			return err
+		}
+		found, err = shownOtherwise(lines, shown)
+		if len(found) > 0 {
+			before++
+			c.Warn("round %s, for %s: %s", round, found[0].File, found[0].Problem)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	rows = append(rows, jobs.AuditRow{Name: "contest_counted_otherwise", Count: otherwise})
+	rows = append(rows, jobs.AuditRow{Name: "contest_counted_otherwise", Count: otherwise}, jobs.AuditRow{Name: "contest_shown_otherwise", Count: before})
 	counts := map[string]int64{}
 	broken := int64(0)
 	var t command.Table
