@@ -148,7 +148,7 @@ guest   GET    /rounds/:round /api/v1/rounds /api/v1/rounds/:round /api/v1/round
 guest   GET    /spaces/:space/rounds /spaces/:space/participants /rounds/:round/staff
 setter  GET    /contests/import
 setter  POST   /contests/import /api/v1/contests
-guest   GET    /rounds/:round/problems /rounds/:round/problems/:slug /rounds/:round/problems/:slug/pictures/:name /rounds/:round/problems/:slug/documents/:name
+guest   GET    /rounds/:round/problems /rounds/:round/print /rounds/:round/problems/:slug /rounds/:round/problems/:slug/pictures/:name /rounds/:round/problems/:slug/documents/:name
 guest   POST   /rounds/:round/problems/:slug /rounds/:round/problems/:slug/runs
 guest   GET    /rounds/:round/submissions
 guest   GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources

@@ -361,7 +361,7 @@ func roundPaths() []string {
 		"/rounds/final", "/rounds/final?fav=red", "/rounds/final?q=red", "/rounds/final?at=1:00:00", "/rounds/final?style=projector", "/rounds/final/teams/red", "/rounds/final/teams/blue",
 		"/rounds/final/results", "/rounds/final/board.csv", "/rounds/final/results.tsv", "/rounds/final/ranklist.json", "/rounds/final/certificates/red.svg", "/rounds/final/certificates", "/rounds/final/clarifications",
 		"/spaces/cup/rounds", "/api/v1/rounds/final/explain/red", "/api/v1/rounds/final/explain/blue", "/api/v1/rounds/final/awards", "/api/v1/rounds/final/clarifications",
-		"/api/v1/rounds/final/board?at=1:00:00", "/rounds/final/problems", "/rounds/final/problems/aplusb", "/rounds/final/submissions", "/rounds/final/resolver",
+		"/api/v1/rounds/final/board?at=1:00:00", "/rounds/final/problems", "/rounds/final/print", "/rounds/final/problems/aplusb", "/rounds/final/submissions", "/rounds/final/resolver",
 		"/api/v1/rounds/final/resolver", "/api/v1/rounds/final/log", "/api/v1/rounds/final/sources",
 	}
 	for _, version := range clics.Versions {

@@ -82,6 +82,8 @@ func TestATeamTakesPartOnPages(t *testing.T) {
 	for name, c := range map[string]caller{"a team": ann, "a member": carl, "staff": prof} {
 		says("a hidden problem, for "+name, c.page("/rounds/final/problems/stairs", 200), "Older stairs")
 	}
+	says("on paper", ann.page("/rounds/final/print", 200), "A. ", "B. Older stairs", "2 problems", "!left out", `href="/rounds/final/problems"`)
+	says("on a guest's paper", guest.page("/rounds/final/print", 200), "A. ", "!Older stairs", "is left out")
 	guest.page("/rounds/final/problems/stairs", 404)
 	eve.page("/rounds/final/problems/stairs", 404)
 	// Nothing is shown before the start, and nothing is taken behind the end.
@@ -89,6 +91,8 @@ func TestATeamTakesPartOnPages(t *testing.T) {
 	says("before the start", ann.page("/rounds/final/problems", 200), "shown when the round begins", "!stairs")
 	ann.page("/rounds/final/problems/aplusb", 403)
 	prof.page("/rounds/final/problems/aplusb", 200)
+	ann.page("/rounds/final/print", 403)
+	says("paper for the organisers", prof.page("/rounds/final/print", 200), "Older stairs")
 	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET starts_at = now() - interval '6 hours'"))
 	says("behind the end", ann.page("/rounds/final/problems/aplusb", 200), "takes no more submissions")
 	if r := form(ann, "/rounds/final/problems/aplusb", url.Values{"language": {"cpp"}, "source": {"x"}}); r.status != 422 && r.status != 403 {

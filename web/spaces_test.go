@@ -99,7 +99,7 @@ staff      POST   /clics/:version/contests/:round/awards /clics/:version/contest
 staff      PUT    /clics/:version/contests/:round/submissions/:id /clics/:version/contests/:round/clarifications/:id /clics/:version/contests/:round/awards/:id
 staff      PATCH  /clics/:version/contests/:round /clics/:version/contests/:round/awards/:id
 staff      DELETE /clics/:version/contests/:round/awards/:id
-contestant GET    /rounds/:round/problems /rounds/:round/submissions /rounds/:round/problems/:slug /rounds/:round/problems/:slug/pictures/:name /rounds/:round/problems/:slug/documents/:name
+contestant GET    /rounds/:round/problems /rounds/:round/print /rounds/:round/submissions /rounds/:round/problems/:slug /rounds/:round/problems/:slug/pictures/:name /rounds/:round/problems/:slug/documents/:name
 contestant POST   /rounds/:round/tokens /api/v1/rounds/:round/tokens
 contestant POST   /rounds/:round/problems/:slug /rounds/:round/problems/:slug/runs
 staff      GET    /rounds/:round/resolver /api/v1/rounds/:round/resolver /api/v1/rounds/:round/log /api/v1/rounds/:round/sources

@@ -56,12 +56,12 @@ func (k *Keeper) keepSnapshots(ctx context.Context) {
 	}
 }
 
-func (k *Keeper) keepSnapshot(ctx context.Context, s snapshot) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (k *Keeper) keepSnapshot(running context.Context, s snapshot) {
+	ctx, cancel := context.WithTimeout(running, patience)
 	defer cancel()
 	log := k.cfg.Logger.With(slog.Int64("round", s.round), slog.String("view", string(s.view)), slog.Int64("seq", s.seq))
 	switch other, err := k.log.KeepSnapshot(ctx, s.round, string(s.view), s.seq, s.digest[:]); {
-	case err != nil:
+	case err != nil && running.Err() == nil:
 		log.WarnContext(ctx, "a snapshot of a board was not kept: another is taken when the log has grown", slog.Any("err", err))
 	case other:
 		log.ErrorContext(ctx, "the board is another than what was shown before of the same log: `deepoj audit` says which one counts")

@@ -37,6 +37,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /rounds/:round/problems/:slug", For: site.Guest, By: s.submitForm},
 		{Route: "POST /rounds/:round/problems/:slug/runs", For: site.Guest, By: s.runForm},
 		{Route: "GET /rounds/:round/submissions", For: site.Guest, By: s.roundSubmissionsPage},
+		{Route: "GET /rounds/:round/print", For: site.Guest, By: s.printRound},
 		{Route: "GET /runs/:id", For: site.Guest, By: job.ShowJob(s.job, "run", s.runPage)},
 		{Route: "GET /runs/:id/live", For: site.Guest, By: job.ShowLive(s.job, "run", s.runView)},
 		{Route: "GET /runs/:id/events", For: site.Guest, By: job.Follow(s.job, s.job.RunFor)},

@@ -26,45 +26,61 @@ type desk struct {
 	prepares bool         // who looks prepares the round
 }
 
-// roundDesk returns the problem of a round that the address names, once the round has begun, or for those who prepare it. A problem
-// that is not open to all is for members of the space alone.
-func (s *Room) roundDesk(c *fiber.Ctx) (d desk, err error) {
-	ctx, v := c.UserContext(), site.ViewerOf(c)
-	if d.round, d.space, err = s.RoundCalled(c, c.Params("round"), people.SeeSpace); err != nil {
+// roundDesk returns the problem of a round that the address names, once the round has begun, or for those who prepare it.
+func (s *Room) roundDesk(c *fiber.Ctx) (desk, error) {
+	d, list, err := s.roundOpen(c)
+	if err != nil {
 		return d, err
 	}
-	if d.round.Follows {
-		return d, site.Refuse(fiber.StatusNotFound, "follows", "The round follows the space %s: its problems are there.", "", d.space.Slug)
+	slug := c.Params("slug")
+	err = errNotOnDesk
+	if i := slices.IndexFunc(list, func(p judge.RoundProblem) bool { return p.Problem == slug }); i >= 0 {
+		d, err = s.onDesk(c, d, list[i])
 	}
-	role := v.SpaceRole(d.space.Role)
-	if d.prepares = people.Prepares(role); !d.prepares && contest.ClockOf(d.round).Started(d.round.Now) == nil {
-		return d, roundFault(&judge.RoundError{Refusal: judge.RoundNotOpen}, place{round: d.round, space: d.space})
+	if errors.Is(err, errNotOnDesk) {
+		return d, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q.", "", site.Shorten(slug))
+	}
+	return d, err
+}
+
+// roundOpen returns the round that the address names as somebody sees it who takes part in it, and its problems, once it has begun, or
+// for those who prepare it.
+func (s *Room) roundOpen(c *fiber.Ctx) (d desk, list []judge.RoundProblem, err error) {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	if d.round, d.space, err = s.RoundCalled(c, c.Params("round"), people.SeeSpace); err != nil {
+		return d, nil, err
+	}
+	if d.round.Follows {
+		return d, nil, site.Refuse(fiber.StatusNotFound, "follows", "The round follows the space %s: its problems are there.", "", d.space.Slug)
+	}
+	if d.prepares = people.Prepares(v.SpaceRole(d.space.Role)); !d.prepares && contest.ClockOf(d.round).Started(d.round.Now) == nil {
+		return d, nil, roundFault(&judge.RoundError{Refusal: judge.RoundNotOpen}, place{round: d.round, space: d.space})
 	}
 	if v.Known() {
 		if d.entry, err = s.Config.Rounds.Entry(ctx, d.round.ID, v.Name); err != nil && !errors.Is(err, sql.ErrNotFound) {
-			return d, err
+			return d, nil, err
 		}
 	}
-	slug := c.Params("slug")
-	unknown := site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q.", "", site.Shorten(slug))
-	list, err := s.Config.Rounds.Problems(ctx, d.round.ID)
+	list, err = s.Config.Rounds.Problems(ctx, d.round.ID)
+	return d, list, err
+}
+
+// errNotOnDesk says that somebody is not told of a problem.
+var errNotOnDesk = errors.New("the problem is not for everybody")
+
+// onDesk adds a problem of its round to a desk. One that is not open to all is for members of the space alone: see [errNotOnDesk].
+func (s *Room) onDesk(c *fiber.Ctx, d desk, p judge.RoundProblem) (desk, error) {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	live, err := s.Store.Problem(ctx, p.Problem)
 	if err != nil {
 		return d, err
 	}
-	i := slices.IndexFunc(list, func(p judge.RoundProblem) bool { return p.Problem == slug })
-	if i < 0 {
-		return d, unknown
+	if live.Hidden && !d.prepares && !v.Setter() && v.SpaceRole(d.space.Role) == "" && !d.entry.Entered {
+		return d, errNotOnDesk
 	}
-	live, err := s.Store.Problem(ctx, slug)
-	if err != nil {
-		return d, err
-	}
-	if live.Hidden && !d.prepares && !v.Setter() && role == "" && !d.entry.Entered {
-		return d, unknown
-	}
-	d.problem, d.label = live, list[i].Label
-	if pinned := list[i].Version; pinned != "" && pinned != live.Version {
-		if d.problem, err = s.Store.LabelledVersion(ctx, slug, pinned); err != nil {
+	d.problem, d.label = live, p.Label
+	if p.Version != "" && p.Version != live.Version {
+		if d.problem, err = s.Store.LabelledVersion(ctx, p.Problem, p.Version); err != nil {
 			return d, err
 		}
 		d.problem.Hidden = live.Hidden

@@ -7,6 +7,7 @@
 //	difference.go   where an output differs from a right answer
 //	pictures.go     pictures of figures
 //	profile.go      what somebody has solved
+//	print.go        the problems of a round on paper
 //	problems.go     the page of a problem, with its form
 //	room.go         what the room holds
 //	round.go        where a program is handed in: the rounds

@@ -27,7 +27,7 @@
 //	problem_verify.go packages proved without a server, one or many
 //	problem_upload.go packages proved, and statements rendered, by a server
 //	problem_server.go what else a server does with a problem
-//	problem_print.go  problems as a PDF
+//	print.go          problems and certificates as a PDF
 //	plugin_prove.go   a plugin and its contract
 //	plugin_run.go     a checker that is asked
 //	plugin_module.go  modules, built and taken apart
@@ -139,6 +139,7 @@ func program() *command.Program {
 		{Name: "contest unfreeze", Args: "ROUND", Make: actOnContest("hides nothing", (*client.Client).PostRoundUnfreeze), Summary: "Show what is hidden while a round goes on."},
 		{Name: "contest thaw", Args: "ROUND", Make: actOnContest("hides nothing any more", (*client.Client).PostRoundThaw), Summary: "Show what is hidden after the end, for good."},
 		{Name: "contest finalize", Args: "ROUND", Make: finalizeContest, Summary: "Have the result of a round stand, or say what is in the way."},
+		{Name: "contest print", Args: "ROUND", Plain: true, Make: printContest, Summary: "Print the problems of a round, or with --certificates its certificates, as a PDF."},
 		{Name: "contest export", Args: "ROUND", Make: exportContest, Summary: "Write a round as a contest package of the ICPC, as the server tells you of it."},
 		{Name: "contest import", Args: "PACKAGE", Make: importContest, Summary: "Bring a contest that was held elsewhere to a server: a contest package of the ICPC, as an archive or a folder, or an event feed.", Detail: "The status is 3 when something is wrong with the package, and then nothing is imported."},
 		{Name: "contest replay", Args: "PACKAGE", Make: replayContest, Summary: "Hand a recorded contest in again at its own times, in a round of its own, with the verdicts of the record or to be judged.", Detail: "It works on the database, and goes on until the contest is over."},

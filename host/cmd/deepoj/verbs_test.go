@@ -19,6 +19,7 @@ var withoutJSON = map[string]string{
 	"judge":         "its answer is a line of JSON",
 	"plugin run":    "its answer is a line of JSON",
 	"problem print": "its answer is a PDF",
+	"contest print": "its answer is a PDF",
 	"completion":    "its answer is a script of a shell",
 }
 

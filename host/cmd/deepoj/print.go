@@ -30,9 +30,7 @@ const printTime = 2 * time.Minute
 // printProblems has a browser without a window print a problem, or all problems of a space, as a PDF.
 func printProblems(f *command.Flags) command.Run {
 	space := f.String("space", "", "print all problems of a space, in order")
-	out := f.String("o", "", "PDF `file` to write; the name with .pdf when empty")
-	lang := f.String("lang", "", "language of the statements, such as en; else English, or the first")
-	at := serverFlags(f)
+	print := printer(f)
 	return func(ctx context.Context, c *command.Call) error {
 		if (*space == "") == (len(c.Args) == 0) {
 			return command.ErrUsage
@@ -41,8 +39,41 @@ func printProblems(f *command.Flags) command.Run {
 		if len(c.Args) == 1 {
 			page, name = "/problems/"+url.PathEscape(c.Args[0]), c.Args[0]
 		}
+		return print(ctx, c, page, name, url.Values{})
+	}
+}
+
+// printContest prints the problems of a round, or its certificates.
+func printContest(f *command.Flags) command.Run {
+	certificates := f.Bool("certificates", false, "print the certificates of who has an award, the best first, of a result that stands")
+	after := f.String("after", "", "print the certificates behind that of this participant: 200 are printed at once")
+	print := printer(f)
+	return func(ctx context.Context, c *command.Call) error {
+		if *after != "" && !*certificates {
+			return errors.New("--after is for --certificates")
+		}
+		page, name, query := "/rounds/"+url.PathEscape(c.Args[0])+"/print", c.Args[0], url.Values{}
+		if *certificates {
+			page, name = "/rounds/"+url.PathEscape(c.Args[0])+"/certificates", name+"-certificates"
+		}
+		if *after != "" {
+			query.Set("after", *after)
+		}
+		return print(ctx, c, page, name, query)
+	}
+}
+
+// printer returns what prints a page of a server, and says where the PDF is, whose usual name is that of what is printed.
+func printer(f *command.Flags) func(ctx context.Context, c *command.Call, page, name string, query url.Values) error {
+	out := f.String("o", "", "PDF `file` to write; the name with .pdf when empty")
+	lang := f.String("lang", "", "language of the statements, such as en; else English, or the first")
+	at := serverFlags(f)
+	return func(ctx context.Context, c *command.Call, page, name string, query url.Values) error {
 		if *lang != "" {
-			page += "?lang=" + url.QueryEscape(*lang)
+			query.Set("lang", *lang)
+		}
+		if len(query) > 0 {
+			page += "?" + query.Encode()
 		}
 		address, token, err := at.at(c)
 		if err != nil {
