@@ -172,8 +172,8 @@ func seePage(ctx context.Context, from *url.URL, token, page string) error {
 	}
 	defer r.Body.Close()
 	switch {
-	case r.StatusCode == http.StatusOK:
-		return nil
+	case r.StatusCode == http.StatusOK || r.StatusCode == http.StatusSeeOther && !strings.HasPrefix(r.Header.Get("Location"), "/login"):
+		return nil // or what it is the page of: the problems of a round that follows its space are there
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode >= 300 && r.StatusCode < 400:
 		return errors.New("print: the server asks who you are: give a key with --token, DEEPOJ_KEY or deepoj login")
 	case r.StatusCode == http.StatusNotFound:

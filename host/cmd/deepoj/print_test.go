@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,8 @@ func pressed(t *testing.T) (at *url.URL, asked func() []string) {
 		switch {
 		case r.Header.Get("Authorization") != "Bearer key":
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		case r.URL.Path == "/rounds/course/print":
+			http.Redirect(w, r, "/spaces/course/print", http.StatusSeeOther)
 		case r.URL.Path == "/problems/none":
 			http.NotFound(w, r)
 		case strings.HasSuffix(r.URL.Path, ".svg"):
@@ -58,6 +61,17 @@ func TestProblemsArePrintedByABrowserThatKnowsNoKey(t *testing.T) {
 	pdf, err := os.ReadFile(out)
 	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || bytes.Count(pdf, []byte("/Type /Page\n")) != 3 {
 		t.Errorf("%d bytes, %d sheets, %v", len(pdf), bytes.Count(pdf, []byte("/Type /Page\n")), err)
+	}
+	if status, _, said := call(t, nil, "contest", "print", "final", "--certificates", "--after", "red", "--server", at.String(), "--token", "key", "-o", out); status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	if status, _, said := call(t, nil, "contest", "print", "course", "--server", at.String(), "--token", "key", "-o", out); status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	for _, want := range []string{"/rounds/final/certificates?after=red", "/rounds/course/print", "/spaces/course/print"} {
+		if !slices.Contains(asked(), want) {
+			t.Errorf("the server was not asked for %s, but for %s", want, asked())
+		}
 	}
 	if paths := strings.Join(asked(), " "); !strings.Contains(paths, "/spaces/final/print?lang=sv") || !strings.Contains(paths, "/a.svg") || strings.Contains(paths, "door") {
 		t.Errorf("the server was asked for %s", paths)
