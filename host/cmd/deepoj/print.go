@@ -176,6 +176,8 @@ func seePage(ctx context.Context, from *url.URL, token, page string) error {
 		return nil // or what it is the page of: the problems of a round that follows its space are there
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode >= 300 && r.StatusCode < 400:
 		return errors.New("print: the server asks who you are: give a key with --token, DEEPOJ_KEY or deepoj login")
+	case r.StatusCode == http.StatusConflict:
+		return errors.New("print: there are no certificates before the result stands: `deepoj contest finalize` has it stand")
 	case r.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("print: there is no page %s that you may see", page)
 	}

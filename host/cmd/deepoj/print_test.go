@@ -28,6 +28,8 @@ func pressed(t *testing.T) (at *url.URL, asked func() []string) {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 		case r.URL.Path == "/rounds/course/print":
 			http.Redirect(w, r, "/spaces/course/print", http.StatusSeeOther)
+		case r.URL.Path == "/rounds/early/certificates":
+			w.WriteHeader(http.StatusConflict)
 		case r.URL.Path == "/problems/none":
 			http.NotFound(w, r)
 		case strings.HasSuffix(r.URL.Path, ".svg"):
@@ -80,6 +82,12 @@ func TestProblemsArePrintedByABrowserThatKnowsNoKey(t *testing.T) {
 
 func TestPrintingSaysWhatIsWrong(t *testing.T) {
 	at, _ := pressed(t)
+	if status, _, said := call(t, nil, "contest", "print", "early", "--certificates", "--server", at.String(), "--token", "key"); status == 0 || !strings.Contains(said, "before the result stands") {
+		t.Errorf("certificates before the end: status %d: %s", status, said)
+	}
+	if status, _, said := call(t, nil, "contest", "print", "early", "--after", "red", "--server", at.String(), "--token", "key"); status == 0 || !strings.Contains(said, "is for --certificates") {
+		t.Errorf("problems behind a participant: status %d: %s", status, said)
+	}
 	for _, one := range []struct {
 		args []string
 		want string
