@@ -9,7 +9,7 @@ import (
 	"deepoj/web/statement"
 )
 
-// printRound handles GET /rounds/:round/print: the problems of a round, as handed out on paper, for whoever sees them.
+// printRound handles GET /rounds/:round/print: the problems of a round on paper, for whoever sees them.
 func (s *Room) printRound(c *fiber.Ctx) error {
 	d, list, err := s.roundOpen(c)
 	if d.round != nil && d.round.Follows {
