@@ -90,6 +90,11 @@ func TestWhatWasShownIsKeptAndComparedWithWhatTheLogGives(t *testing.T) {
 	if all := kept(); all[0].Digest == all[1].Digest {
 		t.Error("staff are shown what everybody is, though the board is frozen")
 	}
+	// Of a team that everybody stops being told of there is no row, in neither count.
+	g.hide(0, true)
+	g.record()
+	g.process(&log, func() bool { all := kept(); return all[0].Seq == all[1].Seq && all[0].Seq == int64(len(g.log())) })
+	agree()
 	if log.says("level=ERROR") || log.says("level=WARN") {
 		t.Errorf("a process that shows the same complains: %s", log.b.String())
 	}

@@ -74,9 +74,9 @@ type kept struct {
 	used int64 // the count of the last look
 
 	mu     sync.Mutex
-	seq    int64 // the last line that was read
-	taken  int64 // that of the last snapshot
-	snap   time.Time
+	seq    int64     // the last line that was read
+	taken  int64     // that of the last snapshot
+	snap   time.Time // when that was taken
 	asked  time.Time
 	views  map[View]*view
 	heard  bool // the log may have grown
