@@ -108,6 +108,27 @@ func TestEachModeCountsWhatItSays(t *testing.T) {
 	}
 }
 
+func TestScoresOfGroupsAddUpToTheSameHoweverTheyCame(t *testing.T) {
+	score := func(all ...[]GroupScore) float64 {
+		w := alone(newWorld(config(t, IOI, `{"mode": "max_subtask"}`), Round{Start: start, Duration: 5 * time.Hour}))
+		for i, groups := range all {
+			id, sum := int64(i+1), 0.0
+			for _, g := range groups {
+				sum += g.Score
+			}
+			w.submit(Submission{ID: id, Participant: 1, Problem: "c", Time: at(float64(i + 1))})
+			w.decide(id, judge.PA, &sum, groups)
+		}
+		_, c := one(t, w.staff)
+		return c.Score
+	}
+	at := func(one, two float64) []GroupScore { return []GroupScore{{"1", one}, {"2", two}} }
+	step, once := score(at(0.1, 0), at(0, 0.1), at(0.7, 0)), score(at(0.7, 0.1))
+	if other := score([]GroupScore{{"2", 0.1}, {"1", 0.7}}); step != once || other != once {
+		t.Errorf("0.7 and 0.1 are %v, step by step %v, and the other way around %v", once, step, other)
+	}
+}
+
 func TestWithoutGroupsASubmissionIsOneAndWithoutScoresItCountsOne(t *testing.T) {
 	w := alone(newWorld(config(t, IOI, ""), Round{Start: start}))
 	w.submit(Submission{ID: 1, Participant: 1, Problem: "c", Time: at(1)})

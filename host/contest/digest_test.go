@@ -19,13 +19,19 @@ type digested struct {
 	Rows     map[int64]Row
 }
 
+// whole is a score in what scores are told apart by: what they were added up from does not matter.
+func whole(score float64) float64 { return float64(micros(score)) }
+
 func toDigest(s *State) digested {
 	d := digested{Rows: map[int64]Row{}}
 	for _, c := range s.Columns() {
 		d.Problems = append(d.Problems, c.ID)
 	}
 	for _, r := range s.Board(Query{}).Rows {
-		r.Name = ""
+		r.Name, r.Points = "", whole(r.Points)
+		for i := range r.Cells {
+			r.Cells[i].Score = whole(r.Cells[i].Score)
+		}
 		d.Rows[r.Participant] = r
 	}
 	return d

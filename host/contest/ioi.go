@@ -1,8 +1,10 @@
 package contest
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"deepoj/host/judge"
@@ -14,8 +16,8 @@ const micro = 1_000_000
 // cell counts a cell by the mode. What is not judged yet counts 0. Time is that of the submission since which the score
 // is what it is.
 func (c IOIConfig) cell(all iter.Seq[*submission], p *Problem) (r Cell) {
-	raw := 0.0                   // as the problem scores
-	best := map[string]float64{} // of each group of tests
+	raw := 0.0            // as the problem scores
+	var best []GroupScore // of each group of tests, by its name
 	tokened, last := 0.0, 0.0
 	for sub := range all {
 		j, judged := sub.decided()
@@ -46,10 +48,11 @@ func (c IOIConfig) cell(all iter.Seq[*submission], p *Problem) (r Cell) {
 				groups = []GroupScore{{Score: score}}
 			}
 			for _, g := range groups {
-				if old, ok := best[g.Group]; !ok || g.Score > old {
-					now += g.Score - old
-					best[g.Group] = g.Score
-				}
+				best = better(best, g)
+			}
+			now = 0 // added up anew, as what differences add up to depends on their order
+			for _, g := range best {
+				now += g.Score
 			}
 		}
 		raw = now
@@ -59,6 +62,16 @@ func (c IOIConfig) cell(all iter.Seq[*submission], p *Problem) (r Cell) {
 		r.Score = now
 	}
 	return r
+}
+
+// better returns the best scores of groups, by name, with one that may be better than before.
+func better(best []GroupScore, g GroupScore) []GroupScore {
+	i, known := slices.BinarySearchFunc(best, g.Group, func(b GroupScore, name string) int { return cmp.Compare(b.Group, name) })
+	if !known {
+		return slices.Insert(best, i, g)
+	}
+	best[i].Score = max(best[i].Score, g.Score)
+	return best
 }
 
 // points returns the score of a judgement. Who judges without scores gives all for what is accepted.
