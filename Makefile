@@ -96,6 +96,7 @@ bench-judging: deps-test build ## Proving a package, a test's overhead, a large 
 bench-contest: deps-test ## A judgement in the standings, computing them anew, and from a verdict to the board, as ratios
 	go test -count=1 -run '^$$' -bench . ./host/contest
 	go test -count=1 -run '^$$' -bench VerdictToBoard -benchtime 100x ./host/recorder
+	go test -count=1 -run '^$$' -bench BoardChange -benchtime 100x ./web/rounds
 	go test -count=1 -run '^$$' -bench BoardViewers -benchtime 1x ./web
 
 .PHONY: bench-feed

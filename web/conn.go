@@ -26,16 +26,23 @@ func (l patient) Accept() (net.Conn, error) {
 	return &patientConn{Conn: c, patience: writePatience}, nil
 }
 
-// patientConn sets a deadline for each write, and can close in a way that lets the last answer arrive.
+// patientConn sets a deadline for its writes, and can close in a way that lets the last answer arrive.
 type patientConn struct {
 	net.Conn
-	patience time.Duration // of each write
+	patience time.Duration // of each write, within an eighth
 	lingers  atomic.Bool
+	due      atomic.Int64 // when the deadline has to be set anew, in nanoseconds since begun: not for each of many writes
 }
 
+// begun is a moment that times are counted from, whatever becomes of the clock.
+var begun = time.Now()
+
 func (c *patientConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
-		return 0, err
+	if at := time.Since(begun); int64(at) >= c.due.Load() {
+		if err := c.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
+			return 0, err
+		}
+		c.due.Store(int64(at + c.patience/8))
 	}
 	return c.Conn.Write(b)
 }

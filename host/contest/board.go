@@ -51,28 +51,26 @@ type Query struct {
 	Group  string // only its participants, who rank among each other; "" = all
 	Offset int
 	Limit  int // 0 = all
+
+	// Known reports of whose row nothing is asked but the rank, as the rest of it is known; nil = of none.
+	Known func(participant int64) bool
 }
 
 // Board returns a part of the board.
 func (s *State) Board(q Query) Board {
-	b := Board{Problems: s.Columns()}
-	if q.Group == "" {
-		b.Total = len(s.order)
-		for _, r := range page(s.order, q) {
-			b.Rows = append(b.Rows, s.shown(r, s.rank(r)))
-		}
-		return b
-	}
-	of := make([]*row, 0, len(s.order))
-	for _, r := range s.order {
-		if slices.Contains(r.Groups, q.Group) {
-			of = append(of, r)
-		}
+	of := s.order
+	if q.Group != "" {
+		of = slices.DeleteFunc(slices.Clone(of), func(r *row) bool { return !slices.Contains(r.Groups, q.Group) })
 	}
 	ranks := ranksOf(of)
-	b.Total = len(of)
-	for i, r := range page(of, q) {
-		b.Rows = append(b.Rows, s.shown(r, ranks[min(q.Offset, len(of))+i]))
+	rows, offset := page(of, q)
+	b := Board{Problems: s.Columns(), Total: len(of), Rows: make([]Row, len(rows))}
+	for i, r := range rows {
+		if rank := ranks[offset+i]; q.Known != nil && q.Known(r.ID) {
+			b.Rows[i] = Row{Participant: r.ID, Rank: rank}
+		} else {
+			b.Rows[i] = s.shown(r, rank)
+		}
 	}
 	return b
 }
@@ -88,13 +86,14 @@ func (s *State) Order(group string) []int64 {
 	return ids
 }
 
-// page returns the rows that are asked for.
-func page(rows []*row, q Query) []*row {
-	rows = rows[min(max(q.Offset, 0), len(rows)):]
+// page returns the rows that are asked for, and how many are above them.
+func page(rows []*row, q Query) (asked []*row, offset int) {
+	offset = min(max(q.Offset, 0), len(rows))
+	rows = rows[offset:]
 	if q.Limit > 0 {
 		rows = rows[:min(q.Limit, len(rows))]
 	}
-	return rows
+	return rows, offset
 }
 
 // ranksOf returns the ranks of rows among each other.

@@ -16,6 +16,7 @@ type Standings struct {
 	// Token tells how much of the log they are of: the same one means the same standings. It says nothing of what the
 	// viewers do not know.
 	Token string
+	Lines int64 // of the log, as far as the viewers know it
 
 	View          View                                // for whom they are
 	Told          time.Time                           // when the last line that the viewers know was written
@@ -28,11 +29,20 @@ type Standings struct {
 	Problems      map[string]contest.ProblemData      // by short name
 	Persons       map[string]contest.PersonData       // by short name
 	Aside         contest.Aside                       // what only whoever handed in is told of
+
+	changed map[int64]int64 // by participant, the count of lines since which its row is what it is
+	anew    int64           // likewise of all rows
 }
 
 // Hidden reports whether the settings of the format keep the board from everybody but staff while the round goes on.
 func (s *Standings) Hidden() bool {
 	return s.Config.Closed() && s.Round.Ended == nil
+}
+
+// Same reports whether the row of a participant says, but for its rank, what it said when there were so many lines. Not every row
+// that does is known as such.
+func (s *Standings) Same(participant, lines int64) bool {
+	return s.anew <= lines && s.changed[participant] <= lines
 }
 
 // Behind returns at which place of the board, or of that of a group, the rows behind a participant begin, by its short
@@ -52,7 +62,6 @@ type view struct {
 
 	name   View
 	viewer contest.Viewer
-	lines  int64
 }
 
 func newView(name View, v contest.Viewer) *view {
@@ -60,7 +69,7 @@ func newView(name View, v contest.Viewer) *view {
 	return &view{name: name, viewer: v, Standings: Standings{
 		Token: token(name, 0), View: name, Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
 		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
-		Problems: map[string]contest.ProblemData{}, Persons: map[string]contest.PersonData{}, Aside: contest.Aside{},
+		Problems: map[string]contest.ProblemData{}, Persons: map[string]contest.PersonData{}, Aside: contest.Aside{}, changed: map[int64]int64{},
 	}}
 }
 
@@ -78,7 +87,7 @@ func (v *view) take(lines []rounds.Logged) error {
 			}
 			continue
 		}
-		v.lines++
+		v.Lines++
 		v.Told = l.At
 		changed, err := v.note(l)
 		if err != nil {
@@ -94,20 +103,33 @@ func (v *view) take(lines []rounds.Logged) error {
 		}
 		entries = append(entries, some...)
 	}
-	v.Token = token(v.name, v.lines)
+	v.Token = token(v.name, v.Lines)
 	if scored {
 		v.State.Rescore(v.Config)
 	}
 	if len(entries) > few {
-		_, err := v.State.Together(entries...)
+		change, err := v.State.Together(entries...)
+		v.mark(change)
 		return err
 	}
 	for _, e := range entries {
-		if _, err := v.State.Apply(e); err != nil {
+		change, err := v.State.Apply(e)
+		if err != nil {
 			return err
 		}
+		v.mark(change)
 	}
 	return nil
+}
+
+// mark keeps since when rows are what they are.
+func (v *view) mark(c contest.Change) {
+	switch {
+	case c.All:
+		v.anew = v.Lines
+	case c.Participant != 0:
+		v.changed[c.Participant] = v.Lines
+	}
 }
 
 // aside takes in a line that the viewers do not see, as far as one participant does.
@@ -151,6 +173,7 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		}
 		return false, rounds.Keep(v.Participants, id, l)
 	case contest.KindOrganization:
+		v.anew = v.Lines // rows say what it is called
 		return false, rounds.Keep(v.Organizations, name, l)
 	case contest.KindGroup:
 		return false, rounds.Keep(v.Groups, name, l)

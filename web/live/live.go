@@ -148,15 +148,26 @@ func (h *Hub) Open() int {
 	return h.open
 }
 
-// Close ends every stream, as the server stops.
+// Close ends every stream, as the server stops. Each is woken, too.
 func (h *Hub) Close() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if !h.closed {
 		h.closed = true
 		close(h.done)
 	}
+	h.mu.Unlock()
+	h.WakeAll()
 }
 
 // Done is closed when streams have to end.
 func (h *Hub) Done() <-chan struct{} { return h.done }
+
+// Stopping reports whether streams have to end.
+func (h *Hub) Stopping() bool {
+	select {
+	case <-h.done:
+		return true
+	default:
+		return false
+	}
+}

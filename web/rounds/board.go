@@ -125,6 +125,7 @@ type part struct {
 	at     *time.Duration // as it was at a contest time; nil = as it is
 	search string         // only rows with this in a name; "" = all
 	only   []string       // only these participants; nil = all
+	known  *knownRows     // what is known of the rows, and is known from now on; nil = nothing
 }
 
 // narrow reports whether the part is of rows that are looked for.
@@ -274,6 +275,9 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 	if p.narrow() {
 		q.Offset, q.Limit = 0, 0
 	}
+	if p.known != nil {
+		q.Known = func(participant int64) bool { return p.known.has(v, participant) }
+	}
 	b := v.State.Board(q)
 	if p.narrow() {
 		b.Rows = slices.DeleteFunc(b.Rows, func(r contest.Row) bool { return !p.has(v, r) })
@@ -299,7 +303,14 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 		}
 	}
 	for i, r := range b.Rows {
-		out.Rows[i] = shownRow(v, r)
+		if p.known != nil {
+			out.Rows[i] = p.known.row(v, r)
+		} else {
+			out.Rows[i] = shownRow(v, r)
+		}
+	}
+	if p.known != nil {
+		p.known.lines = v.Lines
 	}
 	if n := q.Offset + len(b.Rows); !p.narrow() && n < b.Total && len(b.Rows) > 0 {
 		out.Next = new(out.Rows[len(b.Rows)-1].Participant)
@@ -307,17 +318,22 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 	return out, nil
 }
 
+// rankOf is the rank of a row; nil = it has none.
+func rankOf(r contest.Row) *int {
+	if r.Rank == 0 {
+		return nil
+	}
+	return new(r.Rank)
+}
+
 func shownRow(v *standings.Standings, r contest.Row) boardRowJSON {
 	who := v.Participants[r.Participant]
 	row := boardRowJSON{
 		Participant: who.Code, Name: r.Name, Organization: who.Organization, Groups: append([]string{}, who.Groups...), Solved: r.Solved, Total: r.Total,
-		Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)),
+		Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)), Rank: rankOf(r),
 	}
 	if from := v.Organizations[who.Organization].Name; from != row.Name {
 		row.From = from
-	}
-	if r.Rank > 0 {
-		row.Rank = new(r.Rank)
 	}
 	for j, cell := range r.Cells {
 		row.Cells[j] = boardCellJSON{cell.Judged, cell.Pending, cell.Solved, cell.Time.Milliseconds(), cell.Score}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deepoj/host/contest"
 	"deepoj/host/standings"
 )
 
@@ -64,7 +65,7 @@ type channel struct {
 	mu     sync.Mutex
 	looked time.Time
 	board  *boardJSON // as it was last; nil = nobody has looked
-	places map[string]int
+	known  knownRows  // of it
 	past   []change
 }
 
@@ -126,6 +127,31 @@ func (ch *channel) rest(since time.Time) time.Duration {
 	return max(boardWindow-time.Since(ch.looked), 0)
 }
 
+// knownRows are rows as they were shown.
+type knownRows struct {
+	lines int64 // of the log that there were
+	rows  map[int64]boardRowJSON
+}
+
+// has reports whether a row is known to be what it was, but for its rank.
+func (k *knownRows) has(v *standings.Standings, participant int64) bool {
+	_, known := k.rows[participant]
+	return known && v.Same(participant, k.lines)
+}
+
+// row returns a row with its rank, as it is known, or as it is from now on.
+func (k *knownRows) row(v *standings.Standings, r contest.Row) boardRowJSON {
+	row, known := k.rows[r.Participant]
+	switch {
+	case !known || !v.Same(r.Participant, k.lines):
+		row = shownRow(v, r)
+		k.rows[r.Participant] = row
+	case row.Place() != r.Rank:
+		row.Rank = rankOf(r)
+	}
+	return row
+}
+
 // look compares the board with how it was.
 func (ch *channel) look(ctx context.Context) error {
 	ch.looked = time.Now()
@@ -134,19 +160,15 @@ func (ch *channel) look(ctx context.Context) error {
 		if ch.board != nil && v.Token == ch.board.Token {
 			return
 		}
-		if b, err := board(v, part{}); err == nil {
+		if b, err := board(v, part{known: &ch.known}); err == nil {
 			is = &b
 		}
 	})
 	if err != nil || is == nil {
 		return err
 	}
-	places := make(map[string]int, len(is.Rows))
-	for i, r := range is.Rows {
-		places[r.Participant] = i
-	}
 	if ch.board != nil {
-		raw, err := json.Marshal(difference(ch.board, ch.places, is))
+		raw, err := json.Marshal(difference(ch.board, is))
 		if err != nil {
 			return err
 		}
@@ -155,12 +177,28 @@ func (ch *channel) look(ctx context.Context) error {
 			ch.past = slices.Clone(ch.past[len(ch.past)-keptChanges:])
 		}
 	}
-	ch.board, ch.places = is, places
+	ch.board = is
 	return nil
 }
 
+// placesBefore are the places at which rows were, by who is in them, of all that are not where they were. There are as many as before.
+func placesBefore(was, is []boardRowJSON) map[string]int {
+	from, to := 0, len(was)
+	for from < to && was[from].Participant == is[from].Participant {
+		from++
+	}
+	for to > from && was[to-1].Participant == is[to-1].Participant {
+		to--
+	}
+	places := make(map[string]int, to-from)
+	for i, r := range was[from:to] {
+		places[r.Participant] = from + i
+	}
+	return places
+}
+
 // difference is what is not as it was.
-func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChangeJSON {
+func difference(was, is *boardJSON) boardChangeJSON {
 	c := boardChangeJSON{Token: is.Token, State: is.State, Problems: []boardProblemJSON{}, Rows: []placedRowJSON{}, Shifts: []boardShiftJSON{}}
 	if len(was.Problems) != len(is.Problems) || len(was.Rows) != len(is.Rows) {
 		c.Reset = true
@@ -176,9 +214,13 @@ func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChang
 			c.Problems = append(c.Problems, p)
 		}
 	}
+	places := placesBefore(was.Rows, is.Rows)
 	last := -1 // where the row was that says nothing else and is above
 	for i, r := range is.Rows {
-		at, there := places[r.Participant]
+		at, there := i, was.Rows[i].Participant == r.Participant
+		if !there {
+			at, there = places[r.Participant]
+		}
 		if !there {
 			c.Reset = true
 			return c
@@ -207,7 +249,12 @@ func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChang
 // sameRow reports whether two rows say the same but for their rank.
 func sameRow(a, b boardRowJSON) bool {
 	return (a.Rank == nil) == (b.Rank == nil) && a.Name == b.Name && a.Organization == b.Organization && a.Solved == b.Solved && a.Total == b.Total && a.Points == b.Points && a.TimeMS == b.TimeMS &&
-		slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Cells, b.Cells)
+		slices.Equal(a.Groups, b.Groups) && sameCells(a.Cells, b.Cells)
+}
+
+// sameCells reports whether cells say the same. Most are those of before, which are not looked at.
+func sameCells(a, b []boardCellJSON) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // channels are those of boards that somebody looks at, or looked at lately.
@@ -234,7 +281,7 @@ func (k *channels) of(kept *standings.Keeper, round int64, view standings.View) 
 		if k.kept == nil || len(k.kept) >= mostChannels {
 			k.kept = map[channelOf]*channel{} // who looks on keeps theirs until they come again
 		}
-		ch = &channel{kept: kept, round: round, view: view}
+		ch = &channel{kept: kept, round: round, view: view, known: knownRows{rows: map[int64]boardRowJSON{}}}
 		k.kept[name] = ch
 	}
 	return ch

@@ -86,11 +86,7 @@ func TestADifferenceMakesOneBoardOfAnother(t *testing.T) {
 			}
 		}
 		is := &boardJSON{Token: "p1", Rows: ranked(next)}
-		places := map[string]int{}
-		for i, row := range was.Rows {
-			places[row.Participant] = i
-		}
-		c := difference(was, places, is)
+		c := difference(was, is)
 		if c.Reset {
 			t.Fatalf("seed %d: the same teams make another board", seed)
 		}

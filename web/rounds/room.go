@@ -34,6 +34,8 @@ package rounds
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -66,7 +68,12 @@ func (s *Room) Standings() *standings.Keeper { return s.standings }
 
 // Follow hears which standings change until ctx ends, and ends the streams of boards then.
 func (s *Room) Follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var polling sync.WaitGroup
+	polling.Go(func() { s.poll(ctx) })
 	defer s.watched.Close()
+	defer polling.Wait()
+	defer cancel()
 	return s.standings.Run(ctx, func(round int64) {
 		if round == 0 {
 			s.watched.WakeAll()
@@ -74,6 +81,20 @@ func (s *Room) Follow(ctx context.Context) error {
 		}
 		s.watched.Wake(round)
 	})
+}
+
+// poll has all streams look from time to time, until ctx ends.
+func (s *Room) poll(ctx context.Context) {
+	every := time.NewTicker(streamPoll)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+			s.watched.WakeAll()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // code is what short names of rounds, participants, groups and organizations consist of.

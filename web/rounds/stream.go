@@ -23,8 +23,8 @@ import (
 const (
 	maxStreams  = 20_000
 	streamsOf   = 5_000
-	streamPoll  = 5 * time.Second  // looks without being woken
-	streamBeat  = 3                // looks after which a comment keeps proxies from closing a quiet stream
+	streamPoll  = 5 * time.Second  // all look, in case a notification was lost
+	streamBeat  = 15 * time.Second // a comment keeps proxies from closing a quiet stream
 	streamTrust = 10 * time.Second // in which who looks is not looked at again
 	streamLook  = 10 * time.Second // for one look at the database
 	streamPatch = 30 * time.Second // a database that is away for so long ends the stream
@@ -45,8 +45,7 @@ type stream struct {
 
 	watch  *live.Watch
 	woken  time.Time // as new as that the board has to be
-	poll   *time.Ticker
-	quiet  int       // looks without anything that was sent
+	sent   time.Time // when something was last sent
 	well   time.Time // when the database was last there
 	looked bool
 	unsent []byte
@@ -90,7 +89,7 @@ func (s *Room) apiBoardStream(c *fiber.Ctx) error {
 	}
 	st := &stream{room: s, channel: s.channels.of(s.standings, r.ID, of), round: r, viewer: site.ViewerOf(c), known: time.Now(), token: token}
 	st.trace, st.watch, st.woken = site.TraceOf(c.UserContext()), w, time.Now().Add(-time.Second) // what was seen lately is good enough
-	st.poll, st.well = time.NewTicker(streamPoll), time.Now()
+	st.sent, st.well = time.Now(), time.Now()
 	st.unsent = fmt.Appendf(nil, "retry: %d\n\n", streamRetry.Milliseconds())
 	c.Context().SetBodyStream(st, -1)
 	return nil
@@ -117,41 +116,41 @@ func (st *stream) Read(b []byte) (int, error) {
 
 // Close ends the stream.
 func (st *stream) Close() error {
-	st.poll.Stop()
 	st.watch.Leave()
 	return nil
 }
 
-// next waits, and looks what is to be sent. At first it only looks.
+// next waits until it is woken, which all are every [streamPoll], and looks what is to be sent. At first it only looks.
 func (st *stream) next() error {
 	if st.looked {
-		select {
-		case <-st.room.watched.Done():
+		<-st.watch.Woken()
+		if st.room.watched.Stopping() {
 			return live.ErrStopping
-		case <-st.watch.Woken():
-			st.woken = st.watch.Since()
-		case <-st.poll.C:
-			st.woken = time.Now().Add(-time.Second)
-			if st.quiet++; st.quiet == streamBeat {
-				st.quiet, st.unsent = 0, append(st.unsent, ": still here\n\n"...)
-			}
 		}
+		st.woken = st.watch.Since()
 	}
-	err := st.look(st.woken)
+	now := time.Now()
+	err := st.look(now, st.woken)
 	switch {
-	case errors.Is(err, errAway) && time.Since(st.well) < streamPatch:
+	case errors.Is(err, errAway) && now.Sub(st.well) < streamPatch:
 	case err != nil:
 		return err
 	default:
-		st.well = time.Now()
+		st.well = now
 	}
 	st.looked = true
+	switch {
+	case len(st.unsent) > 0:
+		st.sent = now
+	case now.Sub(st.sent) >= streamBeat:
+		st.sent, st.unsent = now, []byte(": still here\n\n")
+	}
 	return nil
 }
 
 // look sends what has changed since.
-func (st *stream) look(since time.Time) error {
-	if err := st.still(); err != nil {
+func (st *stream) look(at, since time.Time) error {
+	if err := st.still(at); err != nil {
 		return err
 	}
 	list, now, known, fresh := st.channel.have(st.token, since)
@@ -166,9 +165,6 @@ func (st *stream) look(since time.Time) error {
 	if !known {
 		list = []change{changed(st.token, now, []byte(`{"token":"`+now+`","reset":true}`))}
 	}
-	if len(list) > 0 {
-		st.quiet = 0
-	}
 	if len(list) == 1 && len(st.unsent) == 0 {
 		st.unsent = list[0].event
 	} else {
@@ -181,17 +177,16 @@ func (st *stream) look(since time.Time) error {
 }
 
 // still refuses to go on where the viewer may look no more.
-func (st *stream) still() error {
-	if time.Since(st.known) < streamTrust {
+func (st *stream) still(now time.Time) error {
+	if now.Sub(st.known) < streamTrust {
 		return nil
 	}
 	if st.viewer.Guest() { // what one of them may look at, all may
-		if at := st.channel.guests.Load(); at != nil && time.Since(*at) < streamTrust {
+		if at := st.channel.guests.Load(); at != nil && now.Sub(*at) < streamTrust {
 			st.known = *at
 			return nil
 		}
 	}
-	now := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), streamLook)
 	defer cancel()
 	act := people.SeeSpace
