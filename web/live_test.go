@@ -148,6 +148,19 @@ func TestAReaderThatStopsIsDropped(t *testing.T) {
 	}
 }
 
+func TestAClientThatReadsIsNotDroppedHoweverLongItStays(t *testing.T) {
+	t.Parallel()
+	server, far := net.Pipe()
+	defer far.Close()
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	c := &patientConn{Conn: server, patience: 800 * time.Millisecond}
+	for begun := time.Now(); time.Since(begun) < c.patience*3/2; time.Sleep(c.patience / 10) {
+		if _, err := c.Write([]byte("data")); err != nil {
+			t.Fatalf("after %v: %v", time.Since(begun), err)
+		}
+	}
+}
+
 func TestAWaitEndsWhenItsTimeIsOver(t *testing.T) {
 	s := newStage(t)
 	id := s.submit("aplusb", "cpp", "x")
