@@ -1,9 +1,13 @@
 package judging_test
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
@@ -151,4 +155,46 @@ func TestARunOfSamplesIsCheckedAsASubmission(t *testing.T) {
 	if r, _, _ := own(t, p, string(pkg.Version)); r.Verdict != judge.CE || !strings.Contains(r.Message, "more than the 4096") {
 		t.Errorf("the problem's bound on sources does not hold: %s %s", r.Verdict, r.Message)
 	}
+}
+
+func TestWhatAProgramWroteIsGoneForTheNextHoweverItEnded(t *testing.T) {
+	t.Parallel()
+	j := judgingtest.Get(t).Judge
+	claim := func(p judge.RunPayload) judge.Claim {
+		p.SchemaVersion, p.ContentType = judge.PayloadVersion, judge.RunType
+		payload, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return judge.Claim{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}
+	}
+	talker := claim(script("import sys, time\nwhile True: print('secret', flush=True); print('secret', file=sys.stderr, flush=True); time.sleep(0.001)"))
+	quiet := claim(script("pass", judge.RunTest{}, judge.RunTest{}, judge.RunTest{}))
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := range 12 { // cut off at any moment
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(50+40*i)*time.Millisecond)
+			if r, err := j.Run(ctx, talker, func(judge.Progress) {}); err == nil {
+				t.Errorf("a run that goes on for ever has ended: %s", r.Verdict)
+			}
+			cancel()
+		}
+	})
+	all.Go(func() {
+		for range 12 {
+			r, err := j.Run(t.Context(), quiet, func(judge.Progress) {})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var report judge.RunReport
+			if err := json.Unmarshal(r.Report, &report); err != nil || len(report.Outputs) != 3 {
+				t.Errorf("the report is %s: %v", r.Report, err)
+			}
+			if slices.ContainsFunc(report.Outputs, func(o judge.RunOutput) bool { return len(o.Stdout)+len(o.Stderr) > 0 }) {
+				t.Errorf("a program that writes nothing has written: %s", r.Report)
+			}
+		}
+	})
+	all.Wait()
 }

@@ -51,7 +51,8 @@ type lane struct {
 	stderr *os.File
 	merge  bool // what goes to stderr goes to stdout
 
-	unfit string // why the program's files cannot lie in box; "" = they do
+	unfit  string // why the program's files cannot lie in box; "" = they do
+	spoilt bool   // something went wrong, so that somebody may still have what was written
 }
 
 // openLane waits for a box and puts the program into it.
@@ -80,12 +81,18 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 
 func (l *lane) close() error {
 	var errs []error
+	spoilt := l.spoilt || l.box == nil
 	if l.box != nil {
-		errs = append(errs, l.box.Close())
+		err := l.box.Close()
+		errs, spoilt = append(errs, err), spoilt || err != nil
 	}
 	for _, f := range []*os.File{l.stdout, l.stderr} {
-		if f != nil {
+		switch {
+		case f == nil:
+		case spoilt:
 			errs = append(errs, f.Close())
+		default:
+			errs = append(errs, l.e.j.GiveBack(f))
 		}
 	}
 	return errors.Join(errs...)
@@ -93,6 +100,7 @@ func (l *lane) close() error {
 
 // judge runs the program on a test and checks its output.
 func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err error) {
+	defer func() { l.spoilt = l.spoilt || err != nil }()
 	if l.e.answers != nil {
 		return l.answer(ctx, t)
 	}
@@ -175,6 +183,7 @@ func (l *lane) runOnce(ctx context.Context, t *problem.Test, input *os.File, wal
 			return ran, err
 		}
 	}
+	defer func() { l.spoilt = l.spoilt || err != nil }()
 	c := l.e.prog.Cmd
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
@@ -318,6 +327,7 @@ func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err err
 	if !blame.AtFault(err) {
 		return err
 	}
+	l.spoilt = true
 	l.e.j.tellFault(ctx, l.e.pkg, t.Name, err)
 	r.Verdict, r.Score, r.Multiplier, r.message, r.note = judge.JE, nil, nil, "", runner.Clean(err.Error())
 	return nil

@@ -124,8 +124,8 @@ func TestWhatTheFilesMakeImpossibleIsTheirFaultWithoutAnAgent(t *testing.T) {
 }
 
 // withoutInterpreter is a C program that compiles, and that no machine starts.
-const withoutInterpreter = `const char where[] __attribute__((section(".interp"), used)) = "/nowhere/ld.so";
-int main(void) { return 0; }
+const withoutInterpreter = `const volatile char where[] __attribute__((section(".interp"))) = "/nowhere/ld.so";
+int main(void) { return where[0] != '/'; }
 `
 
 func TestAProgramThatCannotBeStartedIsARuntimeErrorEverywhere(t *testing.T) {

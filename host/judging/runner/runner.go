@@ -34,6 +34,7 @@ const (
 // Runner is what all runs on this machine share. It may be used by several goroutines.
 type Runner struct {
 	temp   string              // folder for files that have no name
+	spare  chan *os.File       // that were given back
 	places *semaphore.Weighted // of what runs or compiles at the same time
 	reruns prometheus.Counter
 	cut    *prometheus.CounterVec // by stream
@@ -45,7 +46,7 @@ func New(temp string, reg prometheus.Registerer) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		temp: temp, places: semaphore.NewWeighted(everybody),
+		temp: temp, spare: make(chan *os.File, mostSpare), places: semaphore.NewWeighted(everybody),
 		reruns: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "judging_reruns_total", Help: "Runs repeated alone because they were beyond their CPU limit by less than a tenth, or waited for a CPU until the clock ran out.",
 		}),
@@ -79,8 +80,16 @@ func (r *Runner) CountCut(c sandbox.Cmd, ran sandbox.Result) {
 	}
 }
 
-// Scratch returns an empty file without a name.
+// mostSpare is how many files that were given back are kept: making two of them takes as long as many a program.
+const mostSpare = 32
+
+// Scratch returns an empty file without a name. Whoever gets it closes it, or gives it back.
 func (r *Runner) Scratch() (*os.File, error) {
+	select {
+	case f := <-r.spare:
+		return f, nil
+	default:
+	}
 	f, err := os.CreateTemp(r.temp, "*")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
@@ -89,6 +98,19 @@ func (r *Runner) Scratch() (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("make a temporary file: %w", err), f.Close())
 	}
 	return f, nil
+}
+
+// GiveBack gives a scratch file to whoever needs the next one. Nobody else may have it any more, be it only to read.
+func (r *Runner) GiveBack(f *os.File) error {
+	if err := Rewind(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	select {
+	case r.spare <- f:
+		return nil
+	default:
+		return f.Close()
+	}
 }
 
 // Starved reports whether a run met its wall-clock limit while it waited for a CPU for a good part of the time.

@@ -12,7 +12,11 @@ import (
 
 // Rewind empties a scratch file.
 func Rewind(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size > 0 { // that takes long, and nothing is on most standard errors
+		err = f.Truncate(0)
+	}
+	if err != nil {
 		return fmt.Errorf("empty a temporary file: %w", err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -94,7 +94,7 @@ func (g GCC) Plan(q abi.PlanRequest) (abi.Plan, error) {
 		return abi.Plan{}, &SourceError{Message: "no file has one of the extensions " + quoted(g.Extensions)}
 	}
 	args := []string{
-		"-std=" + standard, "-O2", "-pipe", "-static", "-s", "-DONLINE_JUDGE",
+		"-std=" + standard, "-O2", "-pipe", "-static", "-s", "-Wl,--gc-sections", "-DONLINE_JUDGE",
 		"-fmax-errors=50", "-fdiagnostics-color=never", "-o", "main",
 	}
 	args = append(args, compiled...)
