@@ -38,6 +38,20 @@ type stateJSON struct {
 	Finalized *time.Time `json:"finalized"`
 }
 
+// Moments are the names of those that are over, as pages know them.
+func (s stateJSON) Moments() string {
+	var names []string
+	for _, m := range []struct {
+		name string
+		at   *time.Time
+	}{{"started", s.Started}, {"frozen", s.Frozen}, {"ended", s.Ended}, {"thawed", s.Thawed}, {"finalized", s.Finalized}} {
+		if m.at != nil {
+			names = append(names, m.name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
 // boardProblemJSON is a column of the board.
 type boardProblemJSON struct {
 	Slug    string      `json:"slug"`

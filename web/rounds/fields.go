@@ -80,8 +80,11 @@ func update(f *site.Fields, r judge.Round) (judge.Round, error) {
 	}
 	_, frozen := f.Raw["freeze_ms"]
 	step(!sameTime(start, r.Start), func() (judge.Round, error) { return contest.SetStart(r, r.Now, start) })
+	// Another end moves the freeze along, unless that is said, too: then it is out of the way until the end is known.
+	if frozen && !sameSpan(duration, r.Duration) && contest.ClockOf(&r).Frozen(r.Now) == nil {
+		step(r.Freeze != nil, func() (judge.Round, error) { return contest.SetFreeze(r, r.Now, nil) })
+	}
 	step(!sameSpan(duration, r.Duration), func() (judge.Round, error) { return contest.SetDuration(r, r.Now, duration) })
-	// A longer round moves its freeze along, unless that is said, too.
 	step(frozen && !sameSpan(freeze, r.Freeze), func() (judge.Round, error) { return contest.SetFreeze(r, r.Now, freeze) })
 	step(!sameTime(thaw, r.Thaw), func() (judge.Round, error) { return contest.SetThaw(r, r.Now, thaw) })
 	if err == nil {

@@ -126,10 +126,15 @@ func (p boardPart) Team(participant string) string {
 	return to
 }
 
-// FrozenMinutes is how many minutes were left when the board was frozen, as long as something is hidden by that; 0 = nothing is.
-func (v roundPageView) FrozenMinutes() int {
+// Hides reports whether something is hidden by a freeze.
+func (v roundPageView) Hides() bool {
+	return v.Board.State.Frozen != nil && v.Board.State.Thawed == nil
+}
+
+// FreezeMinutes is how many minutes are left when the board is frozen; 0 = it is not, or there is nothing hidden on the page.
+func (v roundPageView) FreezeMinutes() int {
 	r := v.Round
-	if v.Part.All || v.Board.State.Frozen == nil || v.Board.State.Thawed != nil || r.Duration == nil || r.Freeze == nil {
+	if v.Part.All || r.Duration == nil || r.Freeze == nil {
 		return 0
 	}
 	return int((*r.Duration - *r.Freeze).Minutes())
