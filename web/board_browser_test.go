@@ -100,7 +100,7 @@ func TestAnOpenBoardSaysHowFarTheRoundIs(t *testing.T) {
 		return int64(ms)
 	}
 	ctx, console := browser(t)
-	freeze := at() + 12_000
+	freeze := at() + 20_000 // after the page is open
 	prof.ask("PATCH", "/api/v1/rounds/final", fmt.Sprintf(`{"freeze_ms": %d, "duration_ms": %d}`, freeze, freeze+20*60_000), 200)
 	s.record()
 	defer s.recording()()
@@ -120,7 +120,7 @@ func TestAnOpenBoardSaysHowFarTheRoundIs(t *testing.T) {
 	}
 	says("running||the same page")
 	ann.hands("aplusb", judge.WA)
-	s.must(chromedp.Do(ctx, chromedp.WaitVisible(chromedp.CSS(`table.favourites tr[data-team="red"] td.wrong`))))
+	s.must(chromedp.Do(ctx, chromedp.WaitVisible(chromedp.CSS(`table.favourites tr[data-team="red"] td:is(.wrong, .pending)`))))
 	const notice = "The scoreboard was frozen with %d minutes remaining - submissions in the last %d minutes of the contest are still shown as pending."
 	says("frozen|" + fmt.Sprintf(notice, 20, 20) + "|the same page")
 	// The end comes earlier than planned, and so the page is loaded again, with what is true of the freeze then.

@@ -64,15 +64,16 @@ func TestSomebodyTurnsToChinese(t *testing.T) {
 	secret = strings.ReplaceAll(secret, " ", "")
 	steps(s, fill("code", clock.code(s, secret, 0)+"\r"), see("h1", "Recovery codes"))
 
-	// The switch leads back to the page that it is on, and holds from then on, also at the next login.
-	steps(s, at(s.url+"/problems/aplusb"), see("#send", "Submit"), click(`.languages [value="zh-Hans"]`), see("#send", "提交"))
+	// The switch leads back to the page that it is on, and holds from then on, also at the next login. It is below the editor, which
+	// moves it when it comes.
+	editor := chromedp.CSS(".cm-content")
+	steps(s, at(s.url+"/problems/aplusb"), see("#send", "Submit"), do(chromedp.WaitVisible(editor)), click(`.languages [value="zh-Hans"]`), see("#send", "提交"))
 	is("the page after the switch", "location.pathname", "/problems/aplusb")
 	steps(s, at(s.url+"/account"), click(`form[action="/logout"] button`), see(`.who a[href="/login"]`, "登录"))
 	steps(s, at(s.url+"/login?next=/problems/aplusb"), fill("name", "ann"), fill("password", "battery staple\r"),
 		see("h1", "还差一步"), fill("code", clock.code(s, secret, 1)+"\r"), see("#send", "提交"))
 
 	// A program is judged while its page is open.
-	editor := chromedp.CSS(".cm-content")
 	steps(s, do(chromedp.WaitVisible(editor), chromedp.SetValue(chromedp.CSS("#language"), "cpp"), chromedp.Focus(editor),
 		chromedp.SendKeys(editor, "int main() {}")), click("#send"), see(".headline", "等待中"))
 	a := s.claim(1)
