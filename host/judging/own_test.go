@@ -169,7 +169,18 @@ func TestWhatAProgramWroteIsGoneForTheNextHoweverItEnded(t *testing.T) {
 		return judge.Claim{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}
 	}
 	talker := claim(script("import sys, time\nwhile True: print('secret', flush=True); print('secret', file=sys.stderr, flush=True); time.sleep(0.001)"))
+	loud := claim(script("import sys; print('secret'); print('secret', file=sys.stderr)"))
 	quiet := claim(script("pass", judge.RunTest{}, judge.RunTest{}, judge.RunTest{}))
+	silent := func() {
+		r, err := j.Run(t.Context(), quiet, func(judge.Progress) {})
+		var report judge.RunReport
+		if err == nil {
+			err = json.Unmarshal(r.Report, &report)
+		}
+		if err != nil || len(report.Outputs) != 3 || slices.ContainsFunc(report.Outputs, func(o judge.RunOutput) bool { return len(o.Stdout)+len(o.Stderr) > 0 }) {
+			t.Errorf("a program that writes nothing has written: %s, %v", r.Report, err)
+		}
+	}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for i := range 12 { // cut off at any moment
@@ -178,22 +189,15 @@ func TestWhatAProgramWroteIsGoneForTheNextHoweverItEnded(t *testing.T) {
 				t.Errorf("a run that goes on for ever has ended: %s", r.Verdict)
 			}
 			cancel()
+			if r, err := j.Run(t.Context(), loud, func(judge.Progress) {}); err != nil || r.Verdict != judge.AC { // its files are given back
+				t.Errorf("a run that ends well is %s, %v", r.Verdict, err)
+			}
+			silent()
 		}
 	})
 	all.Go(func() {
 		for range 12 {
-			r, err := j.Run(t.Context(), quiet, func(judge.Progress) {})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			var report judge.RunReport
-			if err := json.Unmarshal(r.Report, &report); err != nil || len(report.Outputs) != 3 {
-				t.Errorf("the report is %s: %v", r.Report, err)
-			}
-			if slices.ContainsFunc(report.Outputs, func(o judge.RunOutput) bool { return len(o.Stdout)+len(o.Stderr) > 0 }) {
-				t.Errorf("a program that writes nothing has written: %s", r.Report)
-			}
+			silent()
 		}
 	})
 	all.Wait()
