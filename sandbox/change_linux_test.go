@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -19,8 +20,11 @@ var changeSteps = []string{
 	"the next room has it", "the next room has taken /box", "the client has its answer",
 }
 
-// holding is what an agent has.
-type holding struct{ reapers, descriptors int }
+// holding is what an agent of one slot has. Of networks it keeps one at most for rooms to come.
+type holding struct {
+	reapers, descriptors int
+	networks             bool // there are more, beside those of its rooms
+}
 
 func holds(t *testing.T, pid int) holding {
 	t.Helper()
@@ -28,7 +32,17 @@ func holds(t *testing.T, pid int) holding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holding{len(childrenOf(t, pid)), len(fds)}
+	h, networks := holding{reapers: len(childrenOf(t, pid))}, 0
+	for _, fd := range fds {
+		switch to, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", pid, fd.Name())); {
+		case strings.HasPrefix(to, "net:["):
+			networks++
+		case !strings.HasSuffix(to, "/net/sockstat"):
+			h.descriptors++
+		}
+	}
+	h.networks = networks > h.reapers+1
+	return h
 }
 
 // stopped reports whether a process is stopped.

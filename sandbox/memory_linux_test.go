@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"deepoj/sandbox"
 	"deepoj/sandbox/internal/wire"
@@ -98,5 +99,10 @@ func TestAHoleOfAFileIsNotChargedToAProgram(t *testing.T) {
 	}
 	if p.MemoryKiB > 16<<10 {
 		t.Errorf("thirty pages of a file of 128 MiB cost %d KiB", p.MemoryKiB)
+	}
+	box := open(t, shared.get(t), sandbox.BoxOptions{Writable: true})
+	o := run(t, box, sandbox.Cmd{Program: "/bin/sh", Args: []string{"-c", script}, Limits: sandbox.Limits{CPU: 20 * time.Second, MemoryBytes: 512 * mib, FileBytes: 256 * mib, Processes: 64}})
+	if o.Verdict != sandbox.OK || o.MemoryBytes > 16*mib {
+		t.Errorf("in a box of an agent, it ended %v", o)
 	}
 }

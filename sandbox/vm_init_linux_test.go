@@ -69,7 +69,7 @@ var suites = []suite{
 	{name: "root, of control groups", program: vmGroups, group: testGroup, least: 6, run: "^Test(Killing|WhatAnAgent|ThePeak)"},
 	{
 		name: "an ordinary user with ids", program: vmInit, uid: vmUser, group: userScopes + "1.scope", least: 80, ready: giveIDs,
-		run: "^Test(MemoryIsB|NothingLeads|ARunLeaves|AnAgent(Says|Leaves|ThatIs)|AnOrdinaryUserSees|TwoAgents|TheOneShotCommandSays|ARunWithout)",
+		run: "^Test(MemoryIsB|NothingLeads|NothingIsLeftInA|ARunLeaves|AnAgent(Says|Leaves|ThatIs)|AnOrdinaryUserSees|TwoAgents|TheOneShotCommandSays|ARunWithout)",
 	},
 	{
 		name: "an ordinary user with ids, of control groups", program: vmGroups, uid: vmUser, group: userScopes + "2.scope", least: 4,
@@ -77,7 +77,7 @@ var suites = []suite{
 	},
 	{
 		name: "an ordinary user with one id", program: vmInit, uid: vmUser, group: userScopes + "3.scope", least: 80, ready: takeIDs,
-		run: "^Test(ProcessesAre|NothingLeads|Foreign|AnAgent(Says|Leaves|ThatIs)|AnOrdinaryUserSees|ABoxThatIsClosed)",
+		run: "^Test(ProcessesAre|NothingLeads|NothingIsLeftInA|Foreign|AnAgent(Says|Leaves|ThatIs)|AnOrdinaryUserSees|ABoxThatIsClosed)",
 	},
 	{
 		name: "an ordinary user with one id, of control groups", program: vmGroups, uid: vmUser, group: userScopes + "4.scope", least: 4,

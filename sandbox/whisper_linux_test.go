@@ -217,6 +217,67 @@ func TestOutsideOfABoxWhisperingWorks(t *testing.T) {
 	}
 }
 
+// An agent gives the network namespace of a room that is gone to another room. All that a program can do there is looked
+// for by the next one, and a program that could do more keeps its namespace for itself.
+func TestNothingIsLeftInANetworkForALaterRoom(t *testing.T) {
+	a := shared.get(t)
+	look := func(o sandbox.BoxOptions, ways ...string) (network, rest string) {
+		t.Helper()
+		b, err := a.OpenBox(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Put(t.Context(), hostile(t, "network")); err != nil {
+			t.Fatal(err)
+		}
+		for _, way := range append(ways, "look") {
+			r := run(t, b, sandbox.Cmd{Program: "./network", Args: []string{way}, Limits: generous})
+			if r.Verdict != sandbox.OK {
+				t.Fatalf("a program ended %v", r)
+			}
+			network, rest, _ = strings.Cut(r.stdout, "\n")
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return network, rest
+	}
+	_, fresh := look(sandbox.BoxOptions{})
+	if strings.Count(fresh, " is read\n") < 20 {
+		t.Fatalf("a program sees only %q of its network", fresh)
+	}
+	used := map[string]bool{}
+	again := 0
+	for range 12 { // more than are ready at once
+		network, rest := look(sandbox.BoxOptions{}, "fill")
+		for line := range strings.Lines(rest) {
+			if !strings.Contains(fresh, line) {
+				t.Errorf("a program finds %.500s", line)
+			}
+		}
+		if used[network] {
+			again++
+		}
+		used[network] = true
+	}
+	if again == 0 {
+		t.Error("no room had the network of an earlier one")
+	}
+	alone := map[string]bool{}
+	for range 12 {
+		network, _ := look(sandbox.BoxOptions{Locks: true, Writable: true}, "fill")
+		if alone[network] {
+			t.Error("a room had the network of one with locks")
+		}
+		alone[network] = true
+	}
+	for range 12 {
+		if network, _ := look(sandbox.BoxOptions{}); alone[network] {
+			t.Error("a room had the network of one with locks")
+		}
+	}
+}
+
 func TestOnlyCompilersLockFilesAndNobodyIsRefused(t *testing.T) {
 	a := shared.get(t)
 	door := keep(t, sandbox.Config{Slots: 1, FirstUID: driverUID}, false)

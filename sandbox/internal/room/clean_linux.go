@@ -21,6 +21,11 @@ func (r *Room) clean() error {
 	if err := r.killAll(); err != nil {
 		return err
 	}
+	if net := r.thread.network; net != nil {
+		if err := net.settle(); err != nil {
+			return err
+		}
+	}
 	clean, err := r.untouched()
 	if err != nil {
 		return err
@@ -52,7 +57,7 @@ func (r *Room) untouched() (bool, error) {
 // would tell which a program had used.
 func (r *Room) mountWritable() error {
 	for _, path := range rootfs.Writable {
-		if err := rootfs.MountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
+		if err := rootfs.MountPrivate(path, r.tmpBytes, "1777", false); err != nil {
 			return err
 		}
 	}

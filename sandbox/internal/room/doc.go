@@ -4,6 +4,7 @@
 //	host_linux.go      what all rooms of a process share
 //	room_linux.go      the life of a room
 //	thread_linux.go    its thread, from before there is the room, and the first process of its namespace
+//	network_linux.go   its network namespace
 //	session_linux.go   what its client asks
 //	move_linux.go      how a session goes on in another room
 //	files_linux.go     what is put and collected

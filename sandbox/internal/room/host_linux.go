@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox/internal/cgroup"
+	"deepoj/sandbox/internal/rootfs"
 	"deepoj/sandbox/internal/seccomp"
 	"deepoj/sandbox/internal/spawn"
 	"deepoj/sandbox/internal/toolbox"
@@ -37,6 +38,8 @@ type Host struct {
 	null       *os.File
 	counter    *os.File    // of process ids, see room.counted; nil where there is none
 	uncounted  atomic.Bool // it was found that the counter cannot be set
+	networks   networks
+	largePages bool // an empty /box has large pages, which a program that can write there must not have
 	epoch      time.Time
 
 	// lifeline is a pipe that reaches its end when this process dies. Only reapers read from it.
@@ -147,6 +150,8 @@ func (h *Host) PrepareRuns() {
 	h.filter, h.locking = seccomp.Compile(seccomp.Program(false)), seccomp.Compile(seccomp.Program(true))
 	h.roomFilter = seccomp.Compile(seccomp.Room())
 	h.Tools = toolbox.New(h.Config)
+	h.largePages = rootfs.LargePages()
+	h.networks = make(networks, h.Config.Slots)
 }
 
 // prepareRun prepares what it takes to run only one program, in a box with options.
@@ -220,7 +225,7 @@ func (h *Host) GiveUp(err error) {
 
 // Close closes what the host holds open, but not its driver.
 func (h *Host) Close() error {
-	errs := []error{h.null.Close(), h.lifeline[0].Close(), h.lifeline[1].Close()}
+	errs := []error{h.null.Close(), h.lifeline[0].Close(), h.lifeline[1].Close(), h.networks.close()}
 	if h.counter != nil {
 		errs = append(errs, h.counter.Close())
 	}

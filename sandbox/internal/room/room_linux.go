@@ -33,6 +33,7 @@ type Room struct {
 	ruleset int                  // of Landlock; -1 where there is none
 	killed  bool                 // something was killed and may still be seen
 	stuck   bool                 // something was killed and does not go: nothing can be removed
+	lost    bool                 // it failed
 	tools   map[string]wire.Tool // that are shown
 
 	groups   chan cgroup.Group // delivers the control groups, or is closed
@@ -81,7 +82,7 @@ func (h *Host) New(uid int) (*Room, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.root.Close())
 	}
-	t, err := BeginThread()
+	t, err := beginThread(h.networks)
 	if err != nil {
 		return nil, errors.Join(err, r.root.Close(), g.Remove())
 	}
@@ -197,6 +198,7 @@ func (r *Room) leave() {
 
 // failed says what went wrong with a box. If it is stuck, so is the agent.
 func (r *Room) failed(what string, err error) {
+	r.lost = true
 	r.host.Log.Error("a box is lost", slog.String("room", r.Name), slog.String("why", what), slog.Any("err", err))
 	if errors.Is(err, wait.ErrStuck) {
 		r.stuck = true
@@ -249,7 +251,7 @@ func (r *Room) build() error {
 // mountBox mounts /box.
 func (r *Room) mountBox() error {
 	if r.box == nil {
-		return rootfs.MountPrivate("/box", r.boxBytes(), "755", 0)
+		return rootfs.MountPrivate("/box", r.boxBytes(), "755", r.host.largePages)
 	}
 	r.thread.delivered.Wait()
 	fd, ok := <-r.box
@@ -336,6 +338,11 @@ func (r *Room) release() error {
 		errs = append(errs, unix.Close(r.ruleset))
 	}
 	errs = append(errs, r.thread.delivered.Close(), r.root.Close())
+	if net := r.thread.network; net != nil && !r.lost && !r.locks {
+		errs = append(errs, r.thread.networks.keep(net))
+	} else if net != nil {
+		errs = append(errs, net.close())
+	}
 	if r.group != nil {
 		if err := r.group.Remove(); err != nil {
 			errs = append(errs, fmt.Errorf("%w: %w", wait.ErrStuck, err))

@@ -80,6 +80,11 @@ func (r *Room) prepare(o wire.BoxOptions) error {
 	r.locks = o.Locks
 	if o.Writable {
 		r.writable = true
+		if r.host.largePages {
+			if err := rootfs.SmallPages("/box"); err != nil {
+				return err
+			}
+		}
 		if err := os.Chown("/box", r.UID, r.UID); err != nil {
 			return fmt.Errorf("make the box writable: %w", err)
 		}

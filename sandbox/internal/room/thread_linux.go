@@ -18,16 +18,20 @@ type Thread struct {
 	rooms     chan *Room     // delivers one, or is closed
 	delivered wait.Semaphore // counts what was delivered to the thread, or never will be
 	serves    bool           // was given a room
+	networks  networks
+	network   *network // nil where none are kept
 }
 
 // BeginThread begins a thread with namespaces of its own, for the room that it is given, unless it is dismissed. To
 // make them takes long, so whoever still has to find out what room it wants begins with this.
-func BeginThread() (*Thread, error) {
+func BeginThread() (*Thread, error) { return beginThread(nil) }
+
+func beginThread(n networks) (*Thread, error) {
 	b, err := wait.NewSemaphore()
 	if err != nil {
 		return nil, err
 	}
-	t := &Thread{rooms: make(chan *Room, 1), delivered: b}
+	t := &Thread{rooms: make(chan *Room, 1), delivered: b, networks: n}
 	go t.live()
 	return t, nil
 }
@@ -63,23 +67,14 @@ func (t *Thread) live() {
 		runtime.UnlockOSThread()
 		return
 	}
-	err := isolate()
+	var err error
+	t.network, err = t.networks.isolate()
 	t.delivered.Wait()
 	r, ok := <-t.rooms
 	if !ok {
 		return
 	}
 	r.live(err)
-}
-
-// isolate moves the thread into namespaces of its own.
-func isolate() error {
-	flags := unix.CLONE_FS | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	if err := unix.Unshare(flags); err != nil {
-		return fmt.Errorf("make namespaces: %w", err)
-	}
-	unix.Umask(0o022)
-	return nil
 }
 
 // The first process of a room's pid namespace only has to exist: it is born ignoring SIGCHLD, which makes the kernel

@@ -305,9 +305,12 @@ func Seal(sealed bool) error {
 // inodes bounds the number of files in each private tmpfs.
 const inodes = 65536
 
-// MountPrivate mounts a fresh private tmpfs.
-func MountPrivate(path string, size int64, mode string, uid int) error {
-	data := fmt.Sprintf("mode=%s,size=%d,nr_inodes=%d,uid=%d,gid=%d", mode, size, inodes, uid, uid)
+// MountPrivate mounts a fresh private tmpfs, perhaps with large pages.
+func MountPrivate(path string, size int64, mode string, largePages bool) error {
+	data := fmt.Sprintf("mode=%s,size=%d,nr_inodes=%d,uid=0,gid=0", mode, size, inodes)
+	if largePages {
+		data += ",huge=" + largeWithin
+	}
 	if err := unix.Mount("deepoj", path, "tmpfs", PrivateFlags, data); err != nil {
 		return fmt.Errorf("mount %s: %w", path, err)
 	}
@@ -331,9 +334,32 @@ func DetachedBox(size int64, readOnly bool) (int, error) {
 	return fd, nil
 }
 
-// detached returns a tmpfs of root's that is mounted nowhere. With large pages, where
-// the kernel has them, its files are written three times as quickly, but a program
-// that writes a byte into a hole of a file is charged for all of a page.
+// Of a tmpfs with large pages, which not every kernel has, files are written three times as quickly, and programs in it
+// start more quickly. But who writes a byte into a hole of a file is charged for all of a page.
+const (
+	largeWithin = "within_size"
+	largeNever  = "never"
+)
+
+// LargePages reports whether this kernel has large pages for a tmpfs.
+func LargePages() bool {
+	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return false
+	}
+	err = unix.FsconfigSetString(fs, "huge", largeWithin)
+	return errors.Join(err, unix.Close(fs)) == nil
+}
+
+// SmallPages has what is written to a tmpfs from now on lie on small pages.
+func SmallPages(path string) error {
+	if err := unix.Mount("", path, "", unix.MS_REMOUNT|PrivateFlags, "huge="+largeNever); err != nil {
+		return fmt.Errorf("use small pages in %s: %w", path, err)
+	}
+	return nil
+}
+
+// detached returns a tmpfs of root's that is mounted nowhere, with large pages where it should have them and can.
 func detached(size, files int64, attributes int, largePages bool) (int, error) {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -348,7 +374,7 @@ func detached(size, files int64, attributes int, largePages bool) (int, error) {
 		}
 	}
 	if largePages {
-		_ = unix.FsconfigSetString(fs, "huge", "within_size")
+		_ = unix.FsconfigSetString(fs, "huge", largeWithin)
 	}
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return -1, err
