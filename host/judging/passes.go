@@ -92,7 +92,7 @@ func (l *lane) twice(ctx context.Context, t *problem.Test, input *os.File) (r ru
 		return l.decide(ctx, first, t, input, err)
 	}
 	told := l.stdout
-	if l.stdout, err = l.e.j.Scratch(); err != nil {
+	if l.stdout, err = l.e.j.Output(l.e.mayWrite()); err != nil {
 		l.stdout = told
 		return r, err
 	}

@@ -73,10 +73,18 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 		}
 		l.unfit = put.Error
 	}
-	if l.stdout, err = e.j.Scratch(); err == nil {
-		l.stderr, err = e.j.Scratch()
+	if l.stdout, err = e.j.Output(e.mayWrite()); err == nil {
+		l.stderr, err = e.j.Output(runner.KeptStderr)
 	}
 	return l, err
+}
+
+// mayWrite returns how many bytes a program may write, or an answer have.
+func (e *evaluation) mayWrite() int64 {
+	if e.prog == nil {
+		return e.pkg.Limits.OutputMiB << 20
+	}
+	return e.prog.Cmd.Limits.OutputBytes
 }
 
 func (l *lane) close() error {

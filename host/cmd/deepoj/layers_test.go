@@ -127,7 +127,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/draft", "host/judge host/problem"},
 	{"host/plugin/conformance", "host/judge host/plugin host/problem plugins/abi plugins/vectors"},
 	{"host/judging/blame", "sandbox"},
-	{"host/judging/runner", "host/judge host/telemetry sandbox"},
+	{"host/judging/runner", "host/judge host/platform host/telemetry sandbox"},
 	{"host/judging/build", "host/blob host/judge host/judging/blame host/judging/runner host/platform host/plugin host/problem host/telemetry plugins/abi sandbox"},
 	{"host/judging/jury", "host/blob host/judge host/judging/blame host/judging/build host/judging/runner host/plugin host/problem plugins/abi sandbox"},
 	{"host/judging/grading", "host/judge host/judging/blame host/judging/runner host/problem"},

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"deepoj/host/judge"
+	"deepoj/host/platform"
 	"deepoj/host/telemetry"
 	"deepoj/sandbox"
 )
@@ -34,7 +35,7 @@ const (
 // Runner is what all runs on this machine share. It may be used by several goroutines.
 type Runner struct {
 	temp   string              // folder for files that have no name
-	spare  chan *os.File       // that were given back
+	spare  chan *os.File       // in memory, that were given back
 	places *semaphore.Weighted // of what runs or compiles at the same time
 	reruns prometheus.Counter
 	cut    *prometheus.CounterVec // by stream
@@ -80,16 +81,30 @@ func (r *Runner) CountCut(c sandbox.Cmd, ran sandbox.Result) {
 	}
 }
 
-// mostSpare is how many files that were given back are kept: making two of them takes as long as many a program.
-const mostSpare = 32
+const (
+	// mostSpare is how many files that were given back are kept.
+	mostSpare = 32
+	// mostInMemory is how many bytes may be written to a file in memory. Packages allow 8 MiB unless they say otherwise.
+	mostInMemory = 16 << 20
+	inMemory     = "output"
+)
 
-// Scratch returns an empty file without a name. Whoever gets it closes it, or gives it back.
-func (r *Runner) Scratch() (*os.File, error) {
+// Output returns an empty file without a name for at most limit bytes, 0 for any number: in memory if that is little,
+// because on disk to write and empty it takes as long as many a program. Whoever gets it closes it, or gives it back.
+func (r *Runner) Output(limit int64) (*os.File, error) {
+	if limit <= 0 || limit > mostInMemory {
+		return r.Scratch()
+	}
 	select {
 	case f := <-r.spare:
 		return f, nil
 	default:
+		return platform.MemoryFile(inMemory)
 	}
+}
+
+// Scratch returns an empty file without a name, which the caller closes.
+func (r *Runner) Scratch() (*os.File, error) {
 	f, err := os.CreateTemp(r.temp, "*")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
@@ -100,8 +115,12 @@ func (r *Runner) Scratch() (*os.File, error) {
 	return f, nil
 }
 
-// GiveBack gives a scratch file to whoever needs the next one. Nobody else may have it any more, be it only to read.
+// GiveBack gives what Output returned to whoever needs the next one. Nobody else may have it any more, be it only to
+// read.
 func (r *Runner) GiveBack(f *os.File) error {
+	if f.Name() != inMemory {
+		return f.Close()
+	}
 	if err := Rewind(f); err != nil {
 		return errors.Join(err, f.Close())
 	}

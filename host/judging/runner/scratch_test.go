@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -17,7 +18,7 @@ func TestAFileThatWasGivenBackIsEmptyAndBelongsToOneOnly(t *testing.T) {
 	}
 	take := func() *os.File {
 		t.Helper()
-		f, err := r.Scratch()
+		f, err := r.Output(mostInMemory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +60,31 @@ func TestAFileThatWasGivenBackIsEmptyAndBelongsToOneOnly(t *testing.T) {
 	for range mostSpare {
 		if !slices.Contains(all, take()) {
 			t.Error("a file is made though there is one")
+		}
+	}
+}
+
+func TestWhatMayBecomeLargeIsNotKeptInMemory(t *testing.T) {
+	t.Parallel()
+	r, err := New(t.TempDir(), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{0, 1, mostInMemory, mostInMemory + 1, 1 << 40} {
+		little := limit > 0 && limit <= mostInMemory
+		f, err := r.Output(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, named := os.Stat(f.Name())
+		if memory := f.Name() == inMemory; memory != little || !errors.Is(named, os.ErrNotExist) {
+			t.Errorf("a file for %d bytes is %s, %v", limit, f.Name(), named)
+		}
+		if err := r.GiveBack(f); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Stat(); (err == nil) != little {
+			t.Errorf("a file for %d bytes that was given back: %v", limit, err)
 		}
 	}
 }

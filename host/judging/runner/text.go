@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Rewind empties a scratch file.
+// Rewind empties a file.
 func Rewind(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
-	if err == nil && size > 0 { // that takes long, and nothing is on most standard errors
+	if err == nil && size > 0 { // nothing is on most standard errors
 		err = f.Truncate(0)
 	}
 	if err != nil {
