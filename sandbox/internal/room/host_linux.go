@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,8 @@ type Host struct {
 	counter    *os.File    // of process ids, see room.counted; nil where there is none
 	uncounted  atomic.Bool // it was found that the counter cannot be set
 	networks   networks
-	largePages bool // an empty /box has large pages, which a program that can write there must not have
+	buffers    sync.Pool // of *buffers
+	largePages bool      // an empty /box has large pages, which a program that can write there must not have
 	epoch      time.Time
 
 	// lifeline is a pipe that reaches its end when this process dies. Only reapers read from it.

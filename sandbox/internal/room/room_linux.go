@@ -44,9 +44,8 @@ type Room struct {
 	over     *wait.Semaphore // where there is one, is posted then
 
 	// Of the session.
-	sock     *os.File
-	buf      []byte // for messages
-	output   []byte // for output on its way
+	sock *os.File
+	*buffers
 	writable bool
 	locks    bool // programs may lock files
 	tmpBytes int64
@@ -70,6 +69,12 @@ type Handover struct {
 	work    func()
 	Movable bool // whoever gives it gives room.next to another room
 	moved   *moved
+}
+
+// buffers are what a session needs. Each would otherwise leave some to the garbage collector.
+type buffers struct {
+	message [wire.MaxMessage]byte
+	output  [64 << 10]byte // on its way
 }
 
 // New makes a room and waits until it is ready.
@@ -166,7 +171,12 @@ func (r *Room) live(err error) {
 	if !ok {
 		return
 	}
-	r.sock, r.buf, r.output = s.Sock, make([]byte, wire.MaxMessage), make([]byte, 64<<10)
+	r.sock = s.Sock
+	r.buffers, ok = r.host.buffers.Get().(*buffers)
+	if !ok {
+		r.buffers = new(buffers)
+	}
+	defer r.host.buffers.Put(r.buffers)
 	if r.core != s.Core {
 		r.core, r.cores = s.Core, 0
 	}

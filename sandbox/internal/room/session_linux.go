@@ -40,7 +40,7 @@ func (r *Room) serve(h Handover) error {
 	}
 	for !r.hungUp && r.next == nil {
 		var q wire.Request
-		files, err := wire.Receive(int(r.sock.Fd()), r.buf, &q)
+		files, err := wire.Receive(int(r.sock.Fd()), r.message[:], &q)
 		_, bad := errors.AsType[*wire.MessageError](err)
 		switch {
 		case errors.Is(err, wire.ErrClosed):

@@ -76,14 +76,14 @@ func (w *watch) firstLook() time.Duration {
 
 // pump moves output.
 func (w *watch) pump() error {
-	return errors.Join(w.out.pump(w.room.output), w.err.pump(w.room.output))
+	return errors.Join(w.out.pump(w.room.output[:]), w.err.pump(w.room.output[:]))
 }
 
 // interrupted reads what the client said in the middle of a run: to end it, in
 // words or by hanging up. There is nothing else to be said then.
 func (w *watch) interrupted() error {
 	var q wire.Request
-	files, err := wire.Receive(int(w.room.sock.Fd()), w.room.buf, &q)
+	files, err := wire.Receive(int(w.room.sock.Fd()), w.room.message[:], &q)
 	wire.CloseAll(files)
 	_, bad := errors.AsType[*wire.MessageError](err)
 	switch {

@@ -18,7 +18,6 @@ import (
 type Session struct {
 	Conn *net.UnixConn
 	mu   sync.Mutex // one request at a time
-	buf  []byte
 }
 
 // NewSession returns the session at the end fd of a socket pair, which it takes.
@@ -78,12 +77,14 @@ func onEnd(ctx context.Context, fn func()) (ended func() bool) {
 	}
 }
 
+// buffers are for messages. Every session would otherwise leave one to the garbage collector.
+var buffers = sync.Pool{New: func() any { return new([MaxMessage]byte) }}
+
 func (s *Session) Read() (Reply, []*os.File, error) {
-	if s.buf == nil {
-		s.buf = make([]byte, MaxMessage)
-	}
+	buf := buffers.Get().(*[MaxMessage]byte)
+	defer buffers.Put(buf)
 	oob := make([]byte, unix.CmsgSpace(4*MaxFDs))
-	n, oobn, _, _, err := s.Conn.ReadMsgUnix(s.buf, oob)
+	n, oobn, _, _, err := s.Conn.ReadMsgUnix(buf[:], oob)
 	if err != nil || n == 0 {
 		if err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 			return Reply{}, nil, ErrAgentGone
@@ -95,7 +96,7 @@ func (s *Session) Read() (Reply, []*os.File, error) {
 		return Reply{}, nil, err
 	}
 	var r Reply
-	if err := Decode(s.buf[:n], &r); err != nil {
+	if err := Decode(buf[:n], &r); err != nil {
 		CloseAll(files)
 		return Reply{}, nil, fmt.Errorf("read what the sandbox agent said: %w", err)
 	}
