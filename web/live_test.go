@@ -98,6 +98,23 @@ func TestAStreamTellsWhatHappens(t *testing.T) {
 	}
 }
 
+func TestThePageOfWhatWasJustHandedInWaitsForItsFirstTest(t *testing.T) {
+	s := newStage(t)
+	for range 20 { // on a busy machine a moment may be too short
+		id := s.submit("aplusb", "cpp", "x")
+		page := make(chan string, 1)
+		go func() { page <- s.do(http.MethodGet, site.SubmissionURL(id), "").body }()
+		time.Sleep(25 * time.Millisecond) // in which it is made, if it does not wait
+		a := s.claim(id)
+		s.compiled(a, 2)
+		s.test(a, 2, judge.TestResult{Index: 1, Verdict: judge.AC})
+		if strings.Contains(<-page, `<li class="cell v-ac"`) {
+			return
+		}
+	}
+	t.Error("no page shows the first test")
+}
+
 func TestACallbackEndsTheStreamWithItsError(t *testing.T) {
 	s := newStage(t)
 	id := s.submit("aplusb", "cpp", "x")

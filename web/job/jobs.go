@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -100,6 +101,39 @@ func (s *Room) Stands(ctx context.Context, v site.Viewer, j *judge.Job) (events 
 	}
 	place, err = s.PlaceOf(ctx, v, j.JobID, j.Status)
 	return events, place, err
+}
+
+// A browser that was shown a page takes longer to ask again than most machines take to judge a small program.
+const (
+	justNow    = time.Second           // who looks at what was handed in longer ago did not hand it in just now
+	firstWait  = 60 * time.Millisecond // for the first test
+	firstPause = 3 * time.Millisecond  // between two looks
+)
+
+// Begun waits for a moment until the first test of what was handed in just now has been run, and reports whether it has.
+func (s *Room) Begun(ctx context.Context, v site.Viewer, j *judge.Job) (bool, error) {
+	if age := time.Since(j.Created); j.Status.Terminal() || age > justNow || age < -justNow {
+		return false, nil
+	}
+	over, pause := time.NewTimer(firstWait), time.NewTicker(firstPause)
+	defer over.Stop()
+	defer pause.Stop()
+	for {
+		select {
+		case <-over.C:
+			return false, nil
+		case <-s.hub.Done():
+			return false, nil
+		case <-pause.C:
+		}
+		events, err := s.pastEvents(ctx, v, j.JobID)
+		if err != nil {
+			return false, err
+		}
+		if run := LatestRun(events); run != nil && len(run.Tests) > 0 || len(events) > 0 && events[len(events)-1].Kind.Status().Terminal() {
+			return true, nil
+		}
+	}
 }
 
 // Follow streams what happens to the job that the address names.

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -46,11 +47,28 @@ func (view *SubmissionView) PageTitle() string {
 	return view.Titled(view.Say("Submission %s", locale.ID(view.Sub.JobID)))
 }
 
-// submissionPage is what the page shows, of which the live part is less.
+// submissionPage is what the page shows, of which the live part is less. Of what was handed in just now it shows the
+// first tests, and reads everything else before they are there.
 func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
-	view, err := s.submissionView(c)
+	sub, err := s.job.SubmissionFor(c)
+	if err != nil {
+		return nil, err
+	}
+	problem, offers, err := s.around(c.UserContext(), sub)
+	if err != nil {
+		return nil, err
+	}
+	name := s.Names(c.UserContext(), sub.Author)[sub.Author]
+	begun, err := s.job.Begun(c.UserContext(), site.ViewerOf(c), &sub.Job)
+	if err == nil && begun {
+		sub, err = s.job.SubmissionFor(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.viewOf(c, sub, problem, offers)
 	if err == nil {
-		view.AuthorName = s.Names(c.UserContext(), view.Sub.Author)[view.Sub.Author]
+		view.AuthorName = name
 	}
 	return view, err
 }
@@ -60,16 +78,26 @@ func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, v := c.UserContext(), site.ViewerOf(c)
-	events, place, err := s.job.Stands(ctx, v, &sub.Job)
+	problem, offers, err := s.around(c.UserContext(), sub)
 	if err != nil {
 		return nil, err
 	}
+	return s.viewOf(c, sub, problem, offers)
+}
+
+// around reads what a page shows besides the submission, which does not change meanwhile. Problem may be nil.
+func (s *Room) around(ctx context.Context, sub *judge.Submission) (*judge.Problem, []site.Offer, error) {
 	problem, err := s.Store.Problem(ctx, sub.Problem)
 	if err != nil && !errors.Is(err, sql.ErrNotFound) {
-		return nil, fmt.Errorf("look up problem: %w", err)
+		return nil, nil, fmt.Errorf("look up problem: %w", err)
 	}
 	offers, err := s.Catalog.Languages(ctx)
+	return problem, offers, err
+}
+
+func (s *Room) viewOf(c *fiber.Ctx, sub *judge.Submission, problem *judge.Problem, offers []site.Offer) (*SubmissionView, error) {
+	v := site.ViewerOf(c)
+	events, place, err := s.job.Stands(c.UserContext(), v, &sub.Job)
 	if err != nil {
 		return nil, err
 	}

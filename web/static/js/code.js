@@ -3,6 +3,9 @@
 
 const shown = new Map(); // the lines of a source as they were coloured, by the text
 
+// painted is when what is there has been painted: the editor takes longer to load than the page.
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
 // colour gives the sources in a part of the page their colours.
 export async function colour(part) {
   for (const table of part.querySelectorAll("table.code[data-mode]")) {
@@ -11,6 +14,7 @@ export async function colour(part) {
     const text = cells.map((c) => c.textContent).join("\n");
     if (!shown.has(text)) {
       try {
+        await painted();
         const { coloured } = await import(table.dataset.editor);
         shown.set(text, coloured(text, table.dataset.mode));
       } catch (err) {

@@ -9,8 +9,10 @@ const live = document.getElementById("live");
 const announce = document.getElementById("announce");
 // The constants of host/judge/event.go, which a test compares with these.
 const kinds = ["submitted", "dispatched", "publish_failed", "promoted", "redelivered", "claimed", "compiled", "test", "finding", "stage", "retry", "released", "worker_lost", "finished", "imported", "cancelled", "restored", "dead", "rejudge", "applied", "moved"];
-const pause = 250; // milliseconds between two fetches at least
-let fetching = false, wanted = false, last = 0;
+// Milliseconds between two fetches at least: the first tests are shown at once.
+let pause = 30;
+const longest = 250;
+let fetching = false, wanted = false, last = -longest;
 
 const card = () => live.querySelector("[data-announce]");
 const done = () => card().hasAttribute("data-done");
@@ -26,6 +28,7 @@ async function refresh() {
     const wait = last + pause - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     last = performance.now();
+    pause = Math.min(2 * pause, longest);
     try {
       const answer = await fetch(live.dataset.fragment, { headers: { Accept: "text/html" } });
       if (answer.ok) show(await answer.text());
