@@ -55,6 +55,7 @@ const (
 	atOnce  = 100              // submissions in one statement
 	lease   = 10 * time.Minute // far more than a verdict takes that is known
 	telling = 5 * time.Second
+	ending  = time.Minute // for a step that has begun
 )
 
 // Run hands the contest in, step by step, until all is done or ctx ends. What it has handed in and not judged by then it
@@ -98,13 +99,7 @@ func (r *run) steps(ctx context.Context, c *restore.Contest) error {
 		for n < len(steps) && n-i < atOnce && steps[n].At <= now && (steps[n].Result == nil) == (steps[i].Result == nil) {
 			n++
 		}
-		var err error
-		if steps[i].Result == nil {
-			err = r.handIn(ctx, c, steps[i:n])
-		} else {
-			err = r.judge(ctx, steps[i:n])
-		}
-		if err != nil {
+		if err := r.take(ctx, c, steps[i:n]); err != nil {
 			return err
 		}
 		r.progress.At = steps[n-1].At
@@ -112,6 +107,16 @@ func (r *run) steps(ctx context.Context, c *restore.Contest) error {
 		i = n
 	}
 	return nil
+}
+
+// take takes steps of one kind. A stop lets them end: nobody could say which of them had been taken.
+func (r *run) take(ctx context.Context, c *restore.Contest, steps []restore.Step) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	defer cancel()
+	if steps[0].Result == nil {
+		return r.handIn(ctx, c, steps)
+	}
+	return r.judge(ctx, steps)
 }
 
 // wait waits until the contest time is at least d.
@@ -173,7 +178,6 @@ func (r *run) judge(ctx context.Context, steps []restore.Step) error {
 	for _, step := range steps {
 		id := r.jobs[step.Submission]
 		ids, results[id] = append(ids, id), step.Result
-		delete(r.jobs, step.Submission)
 	}
 	claims, rejected, err := r.db.Queue.Claim(ctx, ids, r.owner, r.token, lease)
 	if err != nil {
@@ -181,6 +185,9 @@ func (r *run) judge(ctx context.Context, steps []restore.Step) error {
 	}
 	if len(rejected) > 0 {
 		return fmt.Errorf("job %d: %w", rejected[0].JobID, &rejected[0])
+	}
+	for _, step := range steps {
+		delete(r.jobs, step.Submission)
 	}
 	ends := make(chan error, len(claims))
 	for _, claim := range claims {
