@@ -55,7 +55,7 @@ const (
 	atOnce  = 100              // submissions in one statement
 	lease   = 10 * time.Minute // far more than a verdict takes that is known
 	telling = 5 * time.Second
-	ending  = time.Minute // for a step that has begun
+	ending  = time.Minute // for what a stop has to wait for
 )
 
 // Run hands the contest in, step by step, until all is done or ctx ends. What it has handed in and not judged by then it
@@ -73,7 +73,7 @@ func Run(ctx context.Context, db *sql.DB, c *restore.Contest, cfg Config) (Progr
 	}
 	err := r.steps(ctx, c)
 	if !cfg.Judge {
-		err = errors.Join(err, r.withdraw(context.WithoutCancel(ctx)))
+		err = errors.Join(err, r.withdraw(ctx))
 	}
 	r.tell(true)
 	return r.progress, err
@@ -202,8 +202,10 @@ func (r *run) judge(ctx context.Context, steps []restore.Step) error {
 	return err
 }
 
-// withdraw takes back what has no verdict in the record.
+// withdraw takes back what has no verdict in the record, also after a stop.
 func (r *run) withdraw(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	defer cancel()
 	var errs []error
 	for _, id := range r.jobs {
 		errs = append(errs, r.db.Site.Withdraw(ctx, id, r.owner, "it has no verdict in the record"))

@@ -119,19 +119,19 @@ func (s *Room) Begun(ctx context.Context, v site.Viewer, j *judge.Job) (bool, er
 	defer over.Stop()
 	defer pause.Stop()
 	for {
-		select {
-		case <-over.C:
-			return false, nil
-		case <-s.hub.Done():
-			return false, nil
-		case <-pause.C:
-		}
 		events, err := s.pastEvents(ctx, v, j.JobID)
 		if err != nil {
 			return false, err
 		}
 		if run := LatestRun(events); run != nil && len(run.Tests) > 0 || len(events) > 0 && events[len(events)-1].Kind.Status().Terminal() {
 			return true, nil
+		}
+		select {
+		case <-over.C:
+			return false, nil
+		case <-s.hub.Done():
+			return false, nil
+		case <-pause.C:
 		}
 	}
 }

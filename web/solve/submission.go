@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -50,11 +49,7 @@ func (view *SubmissionView) PageTitle() string {
 // submissionPage is what the page shows, of which the live part is less. Of what was handed in just now it shows the
 // first tests, and reads everything else before they are there.
 func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
-	sub, err := s.job.SubmissionFor(c)
-	if err != nil {
-		return nil, err
-	}
-	problem, offers, err := s.around(c.UserContext(), sub)
+	sub, problem, offers, err := s.found(c)
 	if err != nil {
 		return nil, err
 	}
@@ -74,25 +69,25 @@ func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
 }
 
 func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
-	sub, err := s.job.SubmissionFor(c)
-	if err != nil {
-		return nil, err
-	}
-	problem, offers, err := s.around(c.UserContext(), sub)
+	sub, problem, offers, err := s.found(c)
 	if err != nil {
 		return nil, err
 	}
 	return s.viewOf(c, sub, problem, offers)
 }
 
-// around reads what a page shows besides the submission, which does not change meanwhile. Problem may be nil.
-func (s *Room) around(ctx context.Context, sub *judge.Submission) (*judge.Problem, []site.Offer, error) {
-	problem, err := s.Store.Problem(ctx, sub.Problem)
-	if err != nil && !errors.Is(err, sql.ErrNotFound) {
-		return nil, nil, fmt.Errorf("look up problem: %w", err)
+// found reads the submission that the address names, and what a page shows besides, which does not change while it is
+// judged. Problem may be nil.
+func (s *Room) found(c *fiber.Ctx) (sub *judge.Submission, problem *judge.Problem, offers []site.Offer, err error) {
+	if sub, err = s.job.SubmissionFor(c); err != nil {
+		return nil, nil, nil, err
 	}
-	offers, err := s.Catalog.Languages(ctx)
-	return problem, offers, err
+	problem, err = s.Store.Problem(c.UserContext(), sub.Problem)
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return nil, nil, nil, fmt.Errorf("look up problem: %w", err)
+	}
+	offers, err = s.Catalog.Languages(c.UserContext())
+	return sub, problem, offers, err
 }
 
 func (s *Room) viewOf(c *fiber.Ctx, sub *judge.Submission, problem *judge.Problem, offers []site.Offer) (*SubmissionView, error) {

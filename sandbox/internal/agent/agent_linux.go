@@ -50,7 +50,7 @@ func newAgent(ctx context.Context, cfg wire.Config) (*agent, error) {
 	a.loads.boxes = make([]int, len(a.Cores))
 	a.slots = make(chan struct{}, a.Config.Slots)
 	// A room's thread waits in system calls, for programs above all. With as few processors as cores, the runtime takes
-	// its processor away each time, for which its monitor wakes every 20 µs: a seventh of the agent's time.
+	// its processor away each time, for which its monitor wakes every 20 µs: a tenth of the agent's time.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 2*a.Config.Slots+2))
 	return a, nil
 }

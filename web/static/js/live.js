@@ -9,8 +9,8 @@ const live = document.getElementById("live");
 const announce = document.getElementById("announce");
 // The constants of host/judge/event.go, which a test compares with these.
 const kinds = ["submitted", "dispatched", "publish_failed", "promoted", "redelivered", "claimed", "compiled", "test", "finding", "stage", "retry", "released", "worker_lost", "finished", "imported", "cancelled", "restored", "dead", "rejudge", "applied", "moved"];
-// Milliseconds between two fetches at least: the first tests are shown at once.
-let pause = 30;
+// Milliseconds between two fetches at least. The first one is made at once, and the next ones soon.
+let pause = 30; // doubled by each
 const longest = 250;
 let fetching = false, wanted = false, last = -longest;
 
