@@ -100,19 +100,47 @@ func TestAStreamTellsWhatHappens(t *testing.T) {
 
 func TestThePageOfWhatWasJustHandedInWaitsForItsFirstTest(t *testing.T) {
 	s := newStage(t)
-	for range 20 { // on a busy machine a moment may be too short
-		id := s.submit("aplusb", "cpp", "x")
-		page := make(chan string, 1)
-		go func() { page <- s.do(http.MethodGet, site.SubmissionURL(id), "").body }()
-		time.Sleep(25 * time.Millisecond) // in which it is made, if it does not wait
-		a := s.claim(id)
-		s.compiled(a, 2)
-		s.test(a, 2, judge.TestResult{Index: 1, Verdict: judge.AC})
-		if strings.Contains(<-page, `<li class="cell v-ac"`) {
-			return
-		}
+	first := judge.TestResult{Index: 1, Verdict: judge.AC}
+	for what, c := range map[string]struct {
+		happens func(a judge.Attempt)
+		shown   []string
+		not     string
+	}{
+		"its first test": {
+			func(a judge.Attempt) { s.compiled(a, 2); s.test(a, 2, first) },
+			[]string{`<li class="cell v-ac"`, `<li class="cell v-"`, `class="fresh"`, "1 of 2", `data-announce="Running"`},
+			"data-done",
+		},
+		"its result": {
+			func(a judge.Attempt) {
+				s.must(s.store.Finalize(s.Context(), a, judge.Result{Verdict: judge.WA, Tests: []judge.TestResult{first, {Index: 2, Verdict: judge.WA}}}))
+			},
+			[]string{`<li class="cell v-ac"`, `<li class="cell v-wa"`, "2 of 2", "data-done"},
+			`class="fresh"`,
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var page string
+			for range 20 { // on a busy machine a moment may be too short
+				id := s.submit("aplusb", "cpp", "x")
+				got := make(chan string, 1)
+				go func() { got <- s.do(http.MethodGet, site.SubmissionURL(id), "").body }()
+				time.Sleep(25 * time.Millisecond) // in which it is made, if it does not wait
+				c.happens(s.claim(id))
+				page = <-got
+				if !strings.Contains(page, c.shown[0]) {
+					continue
+				}
+				for _, part := range c.shown {
+					if !strings.Contains(page, part) || strings.Contains(page, c.not) {
+						t.Fatalf("the page is to show %q, and no %q:\n%s", part, c.not, page)
+					}
+				}
+				return
+			}
+			t.Errorf("no page shows it; the last:\n%s", page)
+		})
 	}
-	t.Error("no page shows the first test")
 }
 
 func TestACallbackEndsTheStreamWithItsError(t *testing.T) {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -84,6 +85,16 @@ type Event struct {
 	Kind       EventKind       `json:"kind"`
 	Data       json.RawMessage `json:"data,omitempty"`
 	At         time.Time       `json:"at"`
+}
+
+// StatusAfter returns the status of a job to which these events have happened, in this order.
+func StatusAfter(events []Event) (status Status) {
+	for _, e := range slices.Backward(events) {
+		if status = e.Kind.Status(); status != "" {
+			break
+		}
+	}
+	return status
 }
 
 // Progress is what judging reports while it works; the worker stores it as events

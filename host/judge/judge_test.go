@@ -10,6 +10,29 @@ import (
 	"deepoj/host/judge"
 )
 
+func TestEventsSayHowAJobStands(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		kinds []judge.EventKind
+		want  judge.Status
+	}{
+		"nothing has happened":       {nil, ""},
+		"it waits":                   {[]judge.EventKind{judge.EventSubmitted, judge.EventDispatched}, judge.Pending},
+		"it is judged":               {[]judge.EventKind{judge.EventSubmitted, judge.EventClaimed, judge.EventCompiled, judge.EventTest}, judge.Running},
+		"its worker was lost":        {[]judge.EventKind{judge.EventSubmitted, judge.EventClaimed, judge.EventTest, judge.EventWorkerLost}, judge.Pending},
+		"it is done":                 {[]judge.EventKind{judge.EventClaimed, judge.EventTest, judge.EventFinished}, judge.Finished},
+		"it is done and was applied": {[]judge.EventKind{judge.EventClaimed, judge.EventFinished, judge.EventApplied}, judge.Finished},
+	} {
+		var events []judge.Event
+		for _, kind := range c.kinds {
+			events = append(events, judge.Event{Kind: kind})
+		}
+		if got := judge.StatusAfter(events); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}
+
 func TestOnlyTheListedMovesExist(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

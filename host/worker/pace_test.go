@@ -167,6 +167,43 @@ func TestWhatIsJudgedInAMomentIsStoredWithTheResult(t *testing.T) {
 	})
 }
 
+func TestTheFirstTestOfWhatWasJustHandedInIsStoredAtOnce(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		age    time.Duration
+		tests  int
+		stored []string
+	}{
+		"handed in just now":                        {20 * time.Millisecond, 12, []string{"0.01s progress 2"}},
+		"by a clock that is ahead of the worker's":  {-20 * time.Millisecond, 12, []string{"0.01s progress 2"}},
+		"it had to wait":                            {justNow, 12, nil},
+		"by a clock that is far from the worker's":  {-time.Minute, 12, nil},
+		"there is one test, so the result tells it": {20 * time.Millisecond, 1, nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, o := newScript(), &once{jobs: []int64{7}}
+				s.created = s.began.Add(-c.age)
+				_, stop := s.run(t, Config{}, o, func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+					progress(judge.Progress{Kind: judge.EventCompiled, Total: c.tests})
+					<-time.After(10 * time.Millisecond)
+					for i := range c.tests {
+						<-time.After(time.Millisecond)
+						progress(judge.Progress{Kind: judge.EventTest, Test: &judge.TestResult{Index: i + 1}, Total: c.tests})
+					}
+					return judge.Result{Verdict: judge.AC}, nil
+				})
+				<-time.After(time.Second)
+				stop()
+				if got := s.asked("progress"); !slices.Equal(got, c.stored) || s.last != c.tests+1-2*len(c.stored) {
+					t.Errorf("stored %v, and %d with the result; want %v, and all else with the result", got, s.last, c.stored)
+				}
+			})
+		})
+	}
+}
+
 func TestProgressThatCannotBeStoredWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

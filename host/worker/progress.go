@@ -19,6 +19,7 @@ type reporter struct {
 	ctx    context.Context    // for all that is written of the run
 	cancel context.CancelFunc // ends the pauses of the loop, and so the loop; nil before it begins
 	kick   chan struct{}
+	shown  chan struct{} // takes the first test's report, which somebody waits for; nil where nobody does
 	loops  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -29,7 +30,11 @@ type reporter struct {
 
 // newReporter returns a reporter of r that works until stop, or ctx is done.
 func (w *Worker) newReporter(ctx context.Context, r *run) *reporter {
-	return &reporter{w: w, r: r, ctx: ctx, kick: make(chan struct{}, 1)}
+	p := &reporter{w: w, r: r, ctx: ctx, kick: make(chan struct{}, 1)}
+	if time.Since(r.job.Created).Abs() < justNow {
+		p.shown = make(chan struct{}, 1)
+	}
+	return p
 }
 
 // add is what judging calls. It does not wait for the database.
@@ -45,6 +50,12 @@ func (p *reporter) add(x judge.Progress) {
 	}
 	p.mu.Unlock()
 	p.again()
+	if x.Test != nil && x.Total > 1 { // otherwise the result says it
+		select {
+		case p.shown <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // skipping returns what a judging calls that is repeated: what was told before is
@@ -63,8 +74,25 @@ func (p *reporter) skipping() func(judge.Progress) {
 }
 
 // firstReport is how long the first report waits for others. What is judged by then costs no statement of its own: its
-// reports go with the result.
-const firstReport = 40 * time.Millisecond
+// reports go with the result. Only the first test of a job that had not to wait is reported at once: whoever handed it in
+// just now looks at it, and no other job waits for the statement.
+const (
+	firstReport = 40 * time.Millisecond
+	justNow     = 200 * time.Millisecond // a job that is older had to wait
+)
+
+// gather waits for reports that go with the first one, and reports whether they are to be stored.
+func (p *reporter) gather(ctx context.Context) bool {
+	over := time.NewTimer(min(firstReport, p.w.cfg.ProgressEvery))
+	defer over.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.shown:
+	case <-over.C:
+	}
+	return true
+}
 
 func (p *reporter) loop(ctx context.Context) {
 	wait := p.w.cfg.ProgressEvery
@@ -74,7 +102,7 @@ func (p *reporter) loop(ctx context.Context) {
 			return
 		case <-p.kick:
 		}
-		if first && !pause(ctx, min(firstReport, wait)) {
+		if first && !p.gather(ctx) {
 			return
 		}
 		if p.flush(p.ctx) {

@@ -27,6 +27,7 @@ type script struct {
 	finals    int
 	flushes   int
 	last      int // progress that came with the last result
+	created   time.Time
 }
 
 func newScript() *script {
@@ -63,7 +64,8 @@ func (s *script) Claim(_ context.Context, ids []int64, owner, token string, _ ti
 	s.note("claim %v", ids)
 	for _, id := range ids {
 		jobs = append(jobs, judge.Claim{
-			Attempt: judge.Attempt{JobID: id, AttemptID: 1, Owner: owner, Token: token}, Kind: judge.KindSubmission, Payload: rawPayload(nil), ProblemVersion: "sha256:aa",
+			Attempt: judge.Attempt{JobID: id, AttemptID: 1, Owner: owner, Token: token}, Kind: judge.KindSubmission, Created: s.created,
+			Payload: rawPayload(nil), ProblemVersion: "sha256:aa",
 		})
 	}
 	return jobs, nil, nil

@@ -107,30 +107,43 @@ func (s *Room) Stands(ctx context.Context, v site.Viewer, j *judge.Job) (events 
 const (
 	justNow    = time.Second           // who looks at what was handed in longer ago did not hand it in just now
 	firstWait  = 60 * time.Millisecond // for the first test
-	firstPause = 3 * time.Millisecond  // between two looks
+	firstPause = 5 * time.Millisecond  // between two looks, where another process judges
 )
 
-// Begun waits for a moment until the first test of what was handed in just now has been run, and reports whether it has.
-func (s *Room) Begun(ctx context.Context, v site.Viewer, j *judge.Job) (bool, error) {
-	if age := time.Since(j.Created); j.Status.Terminal() || age > justNow || age < -justNow {
-		return false, nil
+// fresh reports whether a job that is not done was handed in just now.
+func fresh(j *judge.Job) bool {
+	return !j.Status.Terminal() && time.Since(j.Created).Abs() < justNow
+}
+
+// Begun waits for a moment until the first test of what was handed in just now has been run. It returns the events by
+// which it has, or nil.
+func (s *Room) Begun(ctx context.Context, v site.Viewer, j *judge.Job, client string) ([]judge.Event, error) {
+	if !fresh(j) {
+		return nil, nil
 	}
 	over, pause := time.NewTimer(firstWait), time.NewTicker(firstPause)
 	defer over.Stop()
 	defer pause.Stop()
+	w, err := s.hub.watch(j.JobID, client)
+	if err != nil {
+		w = &watch{} // without a place to wait it looks from time to time
+	} else {
+		defer w.leave()
+	}
 	for {
 		events, err := s.pastEvents(ctx, v, j.JobID)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		if run := LatestRun(events); run != nil && len(run.Tests) > 0 || len(events) > 0 && events[len(events)-1].Kind.Status().Terminal() {
-			return true, nil
+		if run := LatestRun(events); run != nil && len(run.Tests) > 0 || judge.StatusAfter(events).Terminal() {
+			return events, nil
 		}
 		select {
 		case <-over.C:
-			return false, nil
+			return nil, nil
 		case <-s.hub.Done():
-			return false, nil
+			return nil, nil
+		case <-w.Woken():
 		case <-pause.C:
 		}
 	}

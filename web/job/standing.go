@@ -182,6 +182,9 @@ func (view *StandingView) Titled(name string) string {
 // Live returns what changes of a page while it is looked at.
 func (view *StandingView) Live() *StandingView { return view }
 
+// Fresh reports whether the page is most likely that of whoever has handed the job in just now.
+func (view *StandingView) Fresh() bool { return fresh(view.Job) }
+
 // Refresh returns after how many seconds a page without script is loaded again; 0 = never.
 func (view *StandingView) Refresh() int {
 	if view.Moving {

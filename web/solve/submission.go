@@ -54,14 +54,23 @@ func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
 		return nil, err
 	}
 	name := s.Names(c.UserContext(), sub.Author)[sub.Author]
-	begun, err := s.job.Begun(c.UserContext(), site.ViewerOf(c), &sub.Job)
-	if err == nil && begun {
-		sub, err = s.job.SubmissionFor(c)
-	}
+	v := site.ViewerOf(c)
+	events, err := s.job.Begun(c.UserContext(), v, &sub.Job, s.ClientAddress(c))
 	if err != nil {
 		return nil, err
 	}
-	view, err := s.viewOf(c, sub, problem, offers)
+	var view *SubmissionView
+	switch status := judge.StatusAfter(events); {
+	case status == "":
+		view, err = s.viewOf(c, sub, problem, offers)
+	case status.Terminal():
+		if sub, err = s.job.SubmissionFor(c); err == nil {
+			view = ShowSubmission(sub, problem, events, nil, offers, v)
+		}
+	default: // also where more has happened meanwhile, of which the page hears
+		sub.Status = status
+		view = ShowSubmission(sub, problem, events, nil, offers, v)
+	}
 	if err == nil {
 		view.AuthorName = name
 	}

@@ -117,8 +117,14 @@ function follow(list) {
   plan();
 }
 
+// painted is when the page is on the screen for the first time. What is not seen can wait until then.
+export const painted = new Promise((resolve) => {
+  new PerformanceObserver(resolve).observe({ type: "paint", buffered: true });
+  setTimeout(resolve, 500); // a page in the background is not painted
+});
+
 setUpTheme();
-tellZone();
+painted.then(tellZone); // waits for another process of the browser
 enhance(document);
 start();
 for (const list of document.querySelectorAll("[data-refresh]")) follow(list);

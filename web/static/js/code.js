@@ -3,8 +3,7 @@
 
 const shown = new Map(); // the lines of a source as they were coloured, by the text
 
-// painted is when what is there has been painted: the editor takes longer to load than the page.
-const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+import { painted } from "./app.js";
 
 // colour gives the sources in a part of the page their colours.
 export async function colour(part) {
@@ -14,7 +13,7 @@ export async function colour(part) {
     const text = cells.map((c) => c.textContent).join("\n");
     if (!shown.has(text)) {
       try {
-        await painted();
+        await painted; // the editor takes longer to load than the page
         const { coloured } = await import(table.dataset.editor);
         shown.set(text, coloured(text, table.dataset.mode));
       } catch (err) {

@@ -2,7 +2,7 @@
 // that something happened, and the page fetches its live part again. Everything
 // that is shown is rendered by the server.
 
-import { enhance } from "./app.js";
+import { enhance, painted } from "./app.js";
 import { colour } from "./code.js";
 
 const live = document.getElementById("live");
@@ -124,4 +124,5 @@ function poll() {
 }
 
 colour(live);
-if (!done() && !document.hidden) follow();
+setTimeout(() => live.classList.remove("fresh"), 500);
+if (!document.hidden) painted.then(() => { if (!done() && !stream && !document.hidden) follow(); }); // what is there is shown first

@@ -220,6 +220,9 @@ pane.addEventListener("drop", (event) => {
 
 // Sending
 
+const says = send.textContent;
+let sending = 0; // the timer that shows it, unless the answer is quicker
+
 function submit() {
   if (!send.disabled) form.requestSubmit(send);
 }
@@ -232,10 +235,11 @@ form.addEventListener("submit", (event) => {
     return;
   }
   if (event.submitter && event.submitter !== send) return; // a run, which does not count
-  // The key in the form makes a second send harmless; this only shows it.
-  send.dataset.says = send.textContent;
-  send.disabled = true;
-  send.textContent = t("Submitting…");
+  if (sending) return event.preventDefault(); // the key in the form makes a second send harmless
+  sending = setTimeout(() => {
+    send.disabled = true;
+    send.textContent = t("Submitting…");
+  }, 200);
 });
 
 // When the space closes nothing more is taken; what was written stays in the form.
@@ -250,8 +254,10 @@ addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   const random = crypto.getRandomValues(new Uint8Array(16));
   form.elements.key.value = [...random].map((b) => b.toString(16).padStart(2, "0")).join("");
+  clearTimeout(sending);
+  sending = 0;
   send.disabled = false;
-  send.textContent = send.dataset.says;
+  send.textContent = says;
 });
 
 area.addEventListener("keydown", (event) => {
