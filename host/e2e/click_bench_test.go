@@ -18,7 +18,7 @@ import (
 // stopwatch is in every page. It says in window.shown how many milliseconds after the last click on a link or a button
 // the screen showed the first test with a verdict.
 const stopwatch = `(() => {
-	let clicked = Number(sessionStorage.clicked); // also has it at hand, when there is a click
+	const clicked = Number(sessionStorage.clicked); // also has it at hand, when there is a click
 	addEventListener("click", (event) => {
 		if (event.target.closest("a, button")) sessionStorage.clicked = performance.timeOrigin + performance.now();
 	}, true);

@@ -87,7 +87,7 @@ static void send_(int family) {
 // show prints what a file says, but for what sockets of the whole machine have, which programs without
 // sockets do not change.
 static void show(const char *path) {
-	static const char *const whole[] = {" alloc ", " mem "};
+	static const char *const whole[] = {" orphan ", " alloc ", " mem "};
 	char line[4096];
 	FILE *f = fopen(path, "r");
 	while (f != NULL && fgets(line, sizeof line, f)) {

@@ -39,7 +39,7 @@ static void look(const char *path) {
 	char line[8192];
 	FILE *f = fopen(path, "r");
 	while (f && fgets(line, sizeof line, f))
-		if (strncmp(line, "TCP: inuse", 10)) // likewise
+		if (strncmp(line, "TCP: inuse", 10) && strncmp(line, "UDP: inuse", 10)) // likewise: orphans, and memory
 			printf("%s: %s", path, line);
 	printf("%s is %s\n", path, f ? "read" : "kept");
 }
