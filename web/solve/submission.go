@@ -47,7 +47,7 @@ func (view *SubmissionView) PageTitle() string {
 }
 
 // submissionPage is what the page shows, of which the live part is less. Of what was handed in just now it shows the
-// first tests, and reads everything else before they are there.
+// first test, and reads everything else before that is there.
 func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
 	sub, problem, offers, err := s.found(c)
 	if err != nil {
