@@ -24,6 +24,7 @@ type lightProgram struct {
 
 	tests int
 	jobs  int     // in one turn
+	turns int     // how often ours and the floor are measured, one after the other
 	fresh bool    // each job has a source of its own
 	want  float64 // of the floor
 }
@@ -40,15 +41,12 @@ int main() {
 `
 
 var lightPrograms = []lightProgram{
-	{name: "C++, 12 tests", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 12, jobs: 120, want: 0.50},
-	{name: "C++, 100 tests", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 100, jobs: 24, want: 0.60},
-	{name: "C++, 12 tests of 50 ms", language: "cpp", file: "a.cpp", text: spin, tests: 12, jobs: 12, want: 0.92},
-	{name: "Python, 12 tests", language: "python", file: "a.py", text: languagePrograms[3].text, tests: 12, jobs: 32, want: 0.50},
-	{name: "C++, compiled each time", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 12, jobs: 24, fresh: true, want: 0.90},
+	{name: "C++, 12 tests", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 12, jobs: 120, turns: 3, want: 0.50},
+	{name: "C++, 100 tests", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 100, jobs: 24, turns: 3, want: 0.60},
+	{name: "C++, 12 tests of 50 ms", language: "cpp", file: "a.cpp", text: spin, tests: 12, jobs: 12, turns: 3, want: 0.92},
+	{name: "Python, 12 tests", language: "python", file: "a.py", text: languagePrograms[3].text, tests: 12, jobs: 32, turns: 3, want: 0.50},
+	{name: "C++, compiled each time", language: "cpp", file: "a.cpp", text: verdictPrograms[0].text, tests: 12, jobs: 24, turns: 7, fresh: true, want: 0.90},
 }
-
-// turns is how often ours and the floor are measured, one after the other.
-const turns = 3
 
 // BenchmarkVerdicts compares a Deep-OJ on its embedded default with the floor: a process that does nothing but start the
 // program for each test by vfork and exec and compare its output, two of them at a time on two cores, of what a plain
@@ -139,7 +137,7 @@ func light(ctx context.Context, b *testing.B, c *client.Client, proc *process, f
 	submitAndWait(ctx, b, c, filepath.Base(tests), program0(p)) // compiles
 	var ours, floors, statics, own []float64
 	parts := map[string][]float64{}
-	for turn := range turns {
+	for turn := range p.turns {
 		wall, cpu := lightJobs(ctx, b, c, proc, filepath.Base(tests), p, turn)
 		least, leastCPU := lightFloor(b, floor, tests, p, program)
 		if p.fresh {
