@@ -102,7 +102,7 @@ func (s *server) run(ctx context.Context, l *loaded) (a wire.Reply, err error) {
 	if g == nil {
 		return a, nil
 	}
-	return a, l.leave(ctx, g, a.Fault == wire.FaultNone && s.memory.used == g.size)
+	return a, l.leave(ctx, g, a.Fault == wire.FaultNone)
 }
 
 // trap shortens what the engine says of a trap.

@@ -15,9 +15,9 @@ import (
 )
 
 // Making an instance costs more than most checks, so a worker uses one again where nothing of a call can stay in it.
-// What an instance remembers are its memory, globals, tables and dropped segments. Memory and globals are set back to
-// what they were when it was made; modules that write tables or drop segments get a new instance for each call, and so
-// does the call after one that failed or made its memory grow.
+// What an instance remembers are its memory, globals, tables and dropped segments. Memory, its size too, and globals are
+// set back to what they were when it was made; modules that write tables or drop segments get a new instance for each
+// call, and so does the call after one that failed.
 
 // instance is an instance of a module in a worker's memory.
 type instance struct {
@@ -42,7 +42,7 @@ var guestConfig = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 
 // instance returns the one that is at rest, as if it were new, or a new one.
 func (s *server) instance(ctx context.Context, l *loaded) (g *instance, err error) {
-	if g = l.kept; g != nil && g.size <= uint64(s.memory.limit) {
+	if g = l.kept; g != nil && g.size <= uint64(s.memory.limit) && g.shrink(s.memory) {
 		l.kept = nil
 		for i, v := range g.was {
 			g.state[i].Set(v)
@@ -76,6 +76,20 @@ func (s *server) instance(ctx context.Context, l *loaded) (g *instance, err erro
 		l.imaged = err == nil
 	}
 	return g, err
+}
+
+// shrink gives the instance memory of the size that it had when it was new, and reports whether it has that. Memory can
+// only grow, but the engine takes what the allocator gives: see [memory.Reallocate]. One that has grown to the most that
+// its module declares stays as it is.
+func (g *instance) shrink(m *memory) bool {
+	at := g.module.Memory()
+	if at == nil || uint64(at.Size()) == g.size {
+		return true
+	}
+	m.anew = g.size
+	at.Grow(1)
+	m.anew = 0
+	return uint64(at.Size()) == g.size
 }
 
 // leave puts an instance to rest after a call that went well, if it can be used again.

@@ -12,7 +12,7 @@ import (
 
 // keptBytes is how much of a guest's memory stays mapped between calls. Memory
 // of more is given back to the system, which then gives zeros again.
-const keptBytes = 1 << 20
+const keptBytes = 1 << 22
 
 // memory is the linear memory of a worker's guests: one mapping that never moves, so that growing costs nothing, used
 // by one guest after the other. A worker calls one guest at a time and a guest has one memory.
@@ -21,6 +21,7 @@ type memory struct {
 	limit   int64 // of the present guest
 	used    uint64
 	denied  int    // how often it asked for more than it may have
+	anew    uint64 // what an instance that is used again gets instead of more; 0 = there is none
 	zeros   []byte // a page that nobody used
 
 	looked int    // how many pages were looked at
@@ -135,6 +136,9 @@ func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
 // Reallocate implements [experimental.LinearMemory]. It answers nil to a guest that wants too much.
 func (m *memory) Reallocate(size uint64) []byte {
+	if m.anew > 0 {
+		return m.mapping[:m.anew:m.limit]
+	}
 	if size > uint64(m.limit) {
 		m.denied++
 		return nil
