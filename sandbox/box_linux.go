@@ -90,16 +90,24 @@ func (b *Box) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, er
 // match within a name and ** crosses folders. Symbolic links are neither followed nor returned. It is an error if the
 // files together have more than maxBytes bytes.
 func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]File, error) {
+	files, p, err := b.CollectPacked(ctx, globs, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return files, p.f.Close()
+}
+
+// CollectPacked is [Box.Collect] of files that are then put into other boxes: it returns them packed, too.
+func (b *Box) CollectPacked(ctx context.Context, globs []string, maxBytes int64) ([]File, *Packed, error) {
 	packed, err := b.in.collect(ctx, globs, maxBytes)
 	if err != nil {
-		return nil, fmt.Errorf("collect files from a box: %w", err)
+		return nil, nil, fmt.Errorf("collect files from a box: %w", err)
 	}
-	defer packed.Close()
 	files, err := wire.Unpack(packed)
 	if err != nil {
-		return nil, fmt.Errorf("collect files from a box: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("collect files from a box: %w", err), packed.Close())
 	}
-	return files, nil
+	return files, &Packed{packed}, nil
 }
 
 // Clean waits until everything that a run left is gone: processes, what is in /tmp and /dev/shm, charged memory. Every

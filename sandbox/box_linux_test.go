@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,48 @@ func TestFilesArePutBelowTheBoxOnly(t *testing.T) {
 	}
 	if err := b.Put(t.Context(), sandbox.File{Path: "a/b"}); err == nil {
 		t.Error("a file became a folder")
+	}
+}
+
+func TestWhatIsCollectedPackedIsPutIntoAnotherBoxAsItIs(t *testing.T) {
+	one := keep(t, sandbox.Config{}, false)
+	for name, openBox := range map[string]func() (*sandbox.Box, error){
+		"by an agent": func() (*sandbox.Box, error) {
+			return shared.get(t).OpenBox(t.Context(), sandbox.BoxOptions{Writable: true})
+		},
+		"without an agent": func() (*sandbox.Box, error) { return one.OpenBox(t.Context(), sandbox.BoxOptions{Writable: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var boxes [2]*sandbox.Box
+			for i := range boxes {
+				b, err := openBox()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer b.Close()
+				boxes[i] = b
+			}
+			made := []sandbox.File{{Path: "deep/down/note", Mode: 0o640, Data: []byte("two")}, {Path: "main", Mode: 0o755, Data: []byte("#!/bin/sh\necho ready\n")}}
+			if err := boxes[0].Put(t.Context(), made...); err != nil {
+				t.Fatal(err)
+			}
+			files, packed, err := boxes[0].CollectPacked(t.Context(), []string{"**"}, 100)
+			if err != nil || !reflect.DeepEqual(files, made) {
+				t.Fatalf("collected %v, %v, want %v", files, err, made)
+			}
+			if err := boxes[0].Put(t.Context(), sandbox.File{Path: "main", Data: []byte("another")}); err != nil {
+				t.Fatal(err)
+			}
+			if err := boxes[1].PutPacked(t.Context(), packed); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := boxes[1].Collect(t.Context(), []string{"**"}, 100); err != nil || !reflect.DeepEqual(again, made) {
+				t.Errorf("in the other box are %v, %v, want %v", again, err, made)
+			}
+			if _, _, err := boxes[0].CollectPacked(t.Context(), []string{"**"}, 5); err == nil {
+				t.Error("more bytes were collected than are allowed")
+			}
+		})
 	}
 }
 

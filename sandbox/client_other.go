@@ -69,6 +69,11 @@ func (b *Box) RunPiped(context.Context, Cmd) (Result, error) { return Result{}, 
 // Collect returns files below /box.
 func (b *Box) Collect(context.Context, []string, int64) ([]File, error) { return nil, wire.Supported() }
 
+// CollectPacked returns files below /box, packed as well.
+func (b *Box) CollectPacked(context.Context, []string, int64) ([]File, *Packed, error) {
+	return nil, nil, wire.Supported()
+}
+
 // Clean waits until everything that a run left is gone.
 func (b *Box) Clean(context.Context) error { return wire.Supported() }
 

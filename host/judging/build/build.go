@@ -212,7 +212,7 @@ func (b *Builder) compile(ctx context.Context, p *Program, pkg *problem.Package,
 		return nil
 	}
 	b.builds.WithLabelValues("compiled").Inc()
-	if p.made, err = b.cache.store(k, compiled{p.Compile}, p.Files); err != nil {
+	if err := b.cache.store(k, compiled{p.Compile}, p.made); err != nil {
 		b.cfg.Log.WarnContext(ctx, "compiled program is not cached", slog.Any("err", err))
 	}
 	return nil
@@ -275,7 +275,8 @@ func (b *Builder) compileInBox(ctx context.Context, p *Program, pkg *problem.Pac
 		}
 		return nil
 	}
-	p.Files, err = box.Collect(ctx, p.Plan.Artifacts, MaxArtifacts)
+	var packed *sandbox.Packed
+	p.Files, packed, err = box.CollectPacked(ctx, p.Plan.Artifacts, MaxArtifacts)
 	if left, err := blame.Fits(sandbox.Result{}, err); err != nil || left.Unfit {
 		p.Refuse("what the compiler left is no program: " + left.Error)
 		return err
@@ -297,7 +298,7 @@ func (b *Builder) compileInBox(ctx context.Context, p *Program, pkg *problem.Pac
 		p.Message = why
 		return nil
 	}
-	p.Compile.OK = true
+	p.Compile.OK, p.made = true, &made{files: p.Files, packed: packed}
 	return nil
 }
 

@@ -117,65 +117,44 @@ func (c *cache) take(key string, what any) (*made, bool) {
 	if described == nil {
 		return nil, false
 	}
-	return c.keep(key, described, files), true
+	m := &made{files: files}
+	c.keep(key, described, m)
+	return m, true
 }
 
 // keep keeps an entry in memory.
-func (c *cache) keep(key string, described []byte, files []sandbox.File) *made {
-	m := &made{files: files, kept: true}
+func (c *cache) keep(key string, described []byte, m *made) {
+	m.mu.Lock()
+	m.kept = true
+	m.mu.Unlock()
 	c.recent.put(key, entry{described, m}, m.bytes()+int64(len(described)))
-	return m
 }
 
 // put stores an entry. It removes the entries that were not used for longest when there is too much.
 func (c *cache) put(key string, what any, files []sandbox.File) error {
-	_, err := c.store(key, what, files)
-	return err
+	return c.store(key, what, &made{files: files})
 }
 
-// store is put, of files that are put into boxes, which it returns in any case.
-func (c *cache) store(key string, what any, files []sandbox.File) (*made, error) {
+// store is put, of files that are put into boxes.
+func (c *cache) store(key string, what any, m *made) error {
 	described, err := json.Marshal(what)
+	if err == nil {
+		err = c.write(key, described, m.files)
+	}
 	if err != nil {
-		return &made{files: files}, fmt.Errorf("cache: %w", err)
+		return fmt.Errorf("cache: %w", err)
 	}
-	if err := c.write(key, described, files); err != nil {
-		return &made{files: files}, err
-	}
-	return c.keep(key, described, files), nil
+	c.keep(key, described, m)
+	return nil
 }
 
 // write stores an entry on disk.
 func (c *cache) write(key string, described []byte, files []sandbox.File) error {
-	var b bytes.Buffer
-	b.Write(make([]byte, sha256.Size))
-	w := tar.NewWriter(&b)
-	for _, f := range append([]sandbox.File{{Path: about, Mode: 0o600, Data: described}}, files...) {
-		err := w.WriteHeader(&tar.Header{Name: f.Path, Mode: int64(f.Mode.Perm()), Size: int64(len(f.Data)), Format: tar.FormatPAX})
-		if err == nil {
-			_, err = w.Write(f.Data)
-		}
-		if err != nil {
-			return fmt.Errorf("cache %s: %w", f.Path, err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("cache: %w", err)
-	}
-	sum := sha256.Sum256(b.Bytes()[sha256.Size:])
-	copy(b.Bytes(), sum[:])
-	if err := c.writeFile(key, b.Bytes()); err != nil {
-		return fmt.Errorf("cache: %w", err)
-	}
-	return c.grow(int64(b.Len()))
-}
-
-func (c *cache) writeFile(key string, b []byte) error {
 	tmp, err := os.CreateTemp(c.dir, temporary+"*")
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(b)
+	size, err := fill(tmp, described, files)
 	err = errors.Join(err, tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), filepath.Join(c.dir, key))
@@ -183,7 +162,34 @@ func (c *cache) writeFile(key string, b []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	return nil
+	return c.grow(size)
+}
+
+// fill writes an entry to the empty file f, and returns how many bytes it has. The files go there as they are: a program
+// has megabytes, and is put together, hashed and written for each submission.
+func fill(f *os.File, described []byte, files []sandbox.File) (size int64, err error) {
+	if _, err := f.Write(make([]byte, sha256.Size)); err != nil {
+		return 0, err
+	}
+	sum := sha256.New()
+	w := tar.NewWriter(io.MultiWriter(f, sum))
+	for _, file := range append([]sandbox.File{{Path: about, Mode: 0o600, Data: described}}, files...) {
+		err := w.WriteHeader(&tar.Header{Name: file.Path, Mode: int64(file.Mode.Perm()), Size: int64(len(file.Data)), Format: tar.FormatPAX})
+		if err == nil {
+			_, err = w.Write(file.Data)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file.Path, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return 0, err
+	}
+	_, err = f.WriteAt(sum.Sum(nil), 0)
+	return size, err
 }
 
 // temporary begins the names of unfinished entries.

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,6 +62,44 @@ func TestADamagedEntryCountsAsAbsent(t *testing.T) {
 		if _, ok := c.get("k", &what); ok {
 			t.Errorf("byte %d was changed, and nobody noticed", at)
 		}
+	}
+}
+
+func TestWhatCannotBeKeptLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, nameless := sandbox.File{Path: "main", Data: []byte("program")}, sandbox.File{Path: "a\x00b", Data: []byte("no name of a file")}
+	if err := c.put("k", compiled{}, []sandbox.File{whole, nameless}); err == nil {
+		t.Error("an entry with an impossible name was kept")
+	}
+	var what compiled
+	if _, ok := c.get("k", &what); ok {
+		t.Error("half an entry is there")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestTheCacheCountsWhatItKeeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, size := range []int{0, 1, 511, 512, 100_000} {
+		if err := c.put(fmt.Sprint(i), compiled{}, []sandbox.File{{Path: "main", Data: make([]byte, size)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := openCache(dir, 1<<20) // counts what is on the disk
+	if err != nil || c.size != again.size {
+		t.Errorf("it counts %d bytes, and %d are on the disk, %v", c.size, again.size, err)
 	}
 }
 

@@ -7,31 +7,39 @@ import (
 	"deepoj/sandbox"
 )
 
-// made is files that are put into box after box: packed once, if they are in a cache.
+// made is files that are put into box after box: packed once, if they are in a cache or came packed.
 type made struct {
 	files []sandbox.File
-	kept  bool // in a cache
 
 	mu     sync.Mutex
-	packed *sandbox.Packed
+	kept   bool            // in a cache
+	packed *sandbox.Packed // nil until there is need
 }
 
 // put puts the files into a box.
 func (m *made) put(ctx context.Context, box *sandbox.Box) error {
-	if !m.kept {
+	packed, err := m.pack()
+	if err != nil {
+		return err
+	}
+	if packed == nil {
 		return box.Put(ctx, m.files...)
 	}
+	return box.PutPacked(ctx, packed)
+}
+
+// pack returns the files packed, or nil if they are put into few boxes.
+func (m *made) pack() (*sandbox.Packed, error) {
 	m.mu.Lock()
-	if m.packed == nil {
+	defer m.mu.Unlock()
+	if m.packed == nil && m.kept {
 		packed, err := sandbox.Pack(m.files...)
 		if err != nil {
-			m.mu.Unlock()
-			return err
+			return nil, err
 		}
 		m.packed = packed
 	}
-	m.mu.Unlock()
-	return box.PutPacked(ctx, m.packed)
+	return m.packed, nil
 }
 
 // openFile is what an open file counts for, in bytes, so that a process does not run out of descriptors before it is out
