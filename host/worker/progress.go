@@ -39,6 +39,9 @@ func (w *Worker) newReporter(ctx context.Context, r *run) *reporter {
 
 // add is what judging calls. It does not wait for the database.
 func (p *reporter) add(x judge.Progress) {
+	if x.Kind == judge.EventCompiled {
+		p.w.slots.compiled(p.r)
+	}
 	p.mu.Lock()
 	p.told++
 	p.waiting = append(p.waiting, x)

@@ -31,6 +31,10 @@ var errBehind = errors.New("it waited behind a job that takes long; another work
 // many as there are slots have done so and are unanswered, and up to as many jobs as there are slots are claimed beyond
 // those that are judged. They wait here, in their order, with their leases renewed, and are given back as soon as a
 // judging turns out not to be short.
+//
+// Compiling takes longer than that. Where judgings are short but for it, as those of programs that nobody has compiled
+// before, the same holds from when a program is compiled: one job is claimed beyond those that are judged for each that
+// is about to end.
 type slots struct {
 	total int
 	short time.Duration // a judging of less is short
@@ -42,20 +46,24 @@ type slots struct {
 	freed chan struct{} // holds a value when more may be asked for
 
 	mu       sync.Mutex
-	judging  map[*run]time.Time // since when
-	kept     int                // results without an answer, and failures, that keep their slots
-	handed   int                // results without an answer whose slots are free again
-	asked    int                // jobs that are asked for and have not come
+	judging  map[*run]judging
+	kept     int // results without an answer, and failures, that keep their slots
+	handed   int // results without an answer whose slots are free again
+	asked    int // jobs that are asked for and have not come
 	waiting  []*run
 	streak   int  // judgings in a row that were short
+	tests    int  // judgings in a row that were short but for compiling, no fewer
 	plenty   bool // the last question got as many jobs as it asked for
 	stopping bool
 	clock    *time.Timer // ends the waiting when a judging turns out long; nil = was never needed
 }
 
+// judging says when a judging began, and when its program was compiled, zero until then.
+type judging struct{ began, compiled time.Time }
+
 func newSlots(total int, lease time.Duration) *slots {
 	return &slots{
-		total: total, short: min(shortJudging, lease/shortOfLease), freed: make(chan struct{}, 1), judging: map[*run]time.Time{},
+		total: total, short: min(shortJudging, lease/shortOfLease), freed: make(chan struct{}, 1), judging: map[*run]judging{},
 		start: func(*run) {}, giveBack: func([]*run, error) {}, waits: func(int) {},
 	}
 }
@@ -80,11 +88,12 @@ func (s *slots) reserve(ctx context.Context) int {
 }
 
 // room returns how many jobs may be asked for. One by one they would each cost a statement, so ahead it is none or half
-// as many as there are slots. The caller holds mu.
+// as many as there are judgings that are about to end. The caller holds mu.
 func (s *slots) room() int {
 	held := s.asked + len(s.waiting) + s.taken()
 	if s.plenty && s.ahead() {
-		if n := 2*s.total - held; held < s.total || n >= (s.total+1)/2 {
+		ending := s.ending()
+		if n := s.total + ending - held; held < s.total || n >= max(1, (ending+1)/2) {
 			return n
 		}
 		return 0
@@ -92,19 +101,44 @@ func (s *slots) room() int {
 	return max(0, s.total-held)
 }
 
-// ahead reports whether all judgings are short. The caller holds mu.
+// ahead reports whether all judgings are short, or all are but for compiling. The caller holds mu.
 func (s *slots) ahead() bool {
-	return !s.stopping && s.streak >= max(s.total, fewestShort) && s.longest() < s.short
+	return !s.stopping && s.enough(s.tests) && s.longest() < s.short
 }
 
-// longest returns for how long the oldest judging goes on, or what waits longest has waited, as while results get no
-// answer. The caller holds mu.
+// whole reports whether judgings were short with all that belongs to them. The caller holds mu.
+func (s *slots) whole() bool { return s.enough(s.streak) }
+
+// enough reports whether a streak is long enough for jobs to be claimed ahead.
+func (s *slots) enough(streak int) bool { return streak >= max(s.total, fewestShort) }
+
+// ending returns beside how many judgings a job may be claimed ahead: where only tests are short, beside those that are
+// about to end, as their programs are compiled. The caller holds mu.
+func (s *slots) ending() (n int) {
+	if s.whole() {
+		return s.total
+	}
+	for _, j := range s.judging {
+		if !j.compiled.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// longest returns for how long the oldest judging goes on, but for compiling where only tests are short, or what waits
+// longest has waited, as while results get no answer. The caller holds mu.
 func (s *slots) longest() (d time.Duration) {
 	if len(s.waiting) > 0 {
 		d = time.Since(s.waiting[0].claimed)
 	}
-	for _, began := range s.judging {
-		d = max(d, time.Since(began))
+	for _, j := range s.judging {
+		switch {
+		case s.whole():
+			d = max(d, time.Since(j.began))
+		case !j.compiled.IsZero():
+			d = max(d, time.Since(j.compiled))
+		}
 	}
 	return d
 }
@@ -141,21 +175,42 @@ func (s *slots) place(asked int, runs []*run) {
 	s.move(begin, back, errBehind)
 }
 
+// compiled says that the program of r, which is judged, is compiled.
+func (s *slots) compiled(r *run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j, is := s.judging[r]; is && j.compiled.IsZero() {
+		s.judging[r] = judging{j.began, time.Now()}
+		s.poke()
+	}
+}
+
 // judged says that r is judged, which was well or not and took so long; its slot is kept until it is answered or handed
-// over. After one that was not short, nothing waits any more.
+// over. Where it was not short as those before it were, nothing waits any more.
 func (s *slots) judged(r *run, took time.Duration, well bool) {
 	s.mu.Lock()
+	short := well && took < s.short
+	tests := short
+	if j := s.judging[r]; !j.compiled.IsZero() {
+		tests = well && time.Since(j.compiled) < s.short
+	}
 	delete(s.judging, r)
 	s.kept++
 	var back []*run
-	if well && took < s.short {
-		s.streak++
-	} else {
-		s.streak = 0
+	if !tests { // what was short but for compiling, and is not any more, the clock has seen
 		back = s.clear()
 	}
+	s.streak, s.tests = longer(s.streak, short), longer(s.tests, tests)
 	s.mu.Unlock()
 	s.move(nil, back, errBehind)
+}
+
+// longer returns the length of a streak after one more, which belongs to it or ends it.
+func longer(streak int, belongs bool) int {
+	if belongs {
+		return streak + 1
+	}
+	return 0
 }
 
 // handOver says that a result is about to be recorded, and reports whether its slot is free from now on.
@@ -205,7 +260,7 @@ func (s *slots) withdraw(r *run, why error) {
 // release gives back what waits.
 func (s *slots) release(why error) {
 	s.mu.Lock()
-	s.streak = 0
+	s.streak, s.tests = 0, 0
 	back := s.clear()
 	s.mu.Unlock()
 	s.move(nil, back, why)
@@ -225,7 +280,7 @@ func (s *slots) next() []*run {
 	begin := slices.Clone(s.waiting[:n])
 	s.waiting = slices.Delete(s.waiting, 0, n)
 	for _, r := range begin {
-		s.judging[r] = time.Now()
+		s.judging[r] = judging{began: time.Now()}
 	}
 	s.waits(-n)
 	s.poke()

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -17,11 +18,17 @@ import (
 // distant is a script whose answers about results take their time, all at once.
 type distant struct {
 	*script
-	away time.Duration
+	away   time.Duration
+	claims time.Duration // how long a claim takes
 
 	mu         sync.Mutex
 	unanswered int
 	most       int // that were unanswered at once
+}
+
+func (d *distant) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
+	time.Sleep(d.claims)
+	return d.script.Claim(ctx, ids, owner, token, lease)
 }
 
 func (d *distant) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
@@ -48,7 +55,8 @@ func many(n int) (ids []int64) {
 
 // lasting judges for d, and counts.
 func lasting(d time.Duration, running, most *atomic.Int32) judgeFunc {
-	return func(context.Context, judge.Payload, func(judge.Progress)) (judge.Result, error) {
+	return func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+		progress(judge.Progress{Kind: judge.EventCompiled, Compile: &judge.Compile{OK: true}})
 		n := running.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
@@ -72,7 +80,7 @@ func TestShortJobsAreClaimedAheadSeveralAtOnce(t *testing.T) {
 				d, o := &distant{script: newScript(), away: 15 * time.Millisecond}, &once{jobs: many(jobs)}
 				var running, most atomic.Int32
 				w, stop := runOn(t, d, Config{Slots: slots}, d.script, o, lasting(c.each, &running, &most))
-				for len(d.asked("finalize")) < jobs {
+				for len(d.asked("finalize")) < jobs && time.Since(d.began) < 5*time.Minute {
 					time.Sleep(time.Millisecond)
 				}
 				took := time.Since(d.began)
@@ -93,12 +101,112 @@ func TestShortJobsAreClaimedAheadSeveralAtOnce(t *testing.T) {
 						t.Errorf("took %s, asked for up to %d jobs in %d claims, %d results unanswered; want %s, more than %d, one for two jobs or more, at most %d",
 							took, asked, claims, d.most, ideal, slots, 2*slots)
 					}
-				} else if took < alone || asked > slots || d.most > slots {
-					t.Errorf("took %s, asked for up to %d jobs, %d results unanswered; want at least %s, at most %d", took, asked, d.most, alone, slots)
+				} else if back := len(d.asked("fail")); took < alone || asked > slots || d.most > slots || back > 0 {
+					t.Errorf("took %s, asked for up to %d jobs, %d results unanswered, %d jobs given back; want at least %s, at most %d, none", took, asked, d.most, back, alone, slots)
 				}
 			})
 		})
 	}
+}
+
+// compiling judges for compile and then for tests, and tells when each begins.
+func compiling(compile, tests time.Duration, began, compiled func()) judgeFunc {
+	return func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+		began()
+		time.Sleep(compile)
+		progress(judge.Progress{Kind: judge.EventCompiled, Compile: &judge.Compile{OK: true}})
+		compiled()
+		time.Sleep(tests)
+		return judge.Result{Verdict: judge.AC}, nil
+	}
+}
+
+// Each of these programs is compiled, which is far from short: a slot that waits for its answer would be idle for a
+// quarter of the time.
+func TestJobsAreClaimedAheadOfTestsThatAreShortThoughTheirProgramsAreCompiled(t *testing.T) {
+	t.Parallel()
+	for _, slots := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint(slots, " slots"), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const jobs, compile, tests = 240, 400 * time.Millisecond, 50 * time.Millisecond // on average
+				d, o := &distant{script: newScript(), away: 100 * time.Millisecond, claims: 40 * time.Millisecond}, &once{jobs: many(jobs)}
+				var begun atomic.Int32
+				_, stop := runOn(t, d, Config{Slots: slots}, d.script, o, func(ctx context.Context, p judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+					uneven := time.Duration(begun.Add(1)*37%101-50) * compile / 100
+					return compiling(compile+uneven, tests, func() {}, func() {})(ctx, p, progress)
+				})
+				for len(d.asked("finalize")) < jobs && time.Since(d.began) < 5*time.Minute {
+					time.Sleep(20 * time.Millisecond)
+				}
+				took, ideal := time.Since(d.began), time.Duration(jobs/slots)*(compile+tests)
+				stop()
+				if took > ideal+ideal/10 {
+					t.Errorf("took %s, want %s; one after the other it is %s", took, ideal, time.Duration(jobs/slots)*(compile+tests+d.away+d.claims))
+				}
+				if got := d.asked("fail"); len(got) != 0 {
+					t.Errorf("%d jobs were given back, %s", len(got), got[0])
+				}
+			})
+		})
+	}
+}
+
+func TestNoJobWaitsBehindOneThatIsBeingCompiled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newScript(), &once{jobs: many(20)}
+		var worker atomic.Pointer[Worker]
+		var judged atomic.Int32
+		judge := compiling(400*time.Millisecond, 50*time.Millisecond, func() {
+			judged.Add(1)
+			time.AfterFunc(200*time.Millisecond, func() {
+				if n := worker.Load().busy(); n != 1 {
+					t.Errorf("%d jobs are claimed while the program of the %d-th is compiled, want that one", n, judged.Load())
+				}
+			})
+		}, func() {
+			time.AfterFunc(25*time.Millisecond, func() {
+				n, nth := worker.Load().busy(), judged.Load()
+				if want := 1 + min(1, (nth-1)/fewestShort) - nth/20; n != int(want) {
+					t.Errorf("%d jobs are claimed while the %d-th is about to end, want %d", n, nth, want)
+				}
+			})
+		})
+		w, stop := s.run(t, Config{Slots: 1}, o, judge)
+		worker.Store(w)
+		time.Sleep(time.Minute)
+		stop()
+		if n := len(s.asked("finalize")); n != 20 {
+			t.Errorf("%d results were recorded, want 20", n)
+		}
+	})
+}
+
+// The seventh has tests that take long: what was claimed as it seemed about to end goes back.
+func TestWhatWaitsBehindTestsThatTakeLongIsGivenBackThoughTheyWereCompiled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newScript(), &once{jobs: many(10)}
+		var judged atomic.Int32
+		_, stop := s.run(t, Config{Slots: 1}, o, func(ctx context.Context, p judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+			tests := 50 * time.Millisecond
+			if judged.Add(1) == 7 {
+				tests = 10 * time.Second
+			}
+			return compiling(400*time.Millisecond, tests, func() {}, func() {})(ctx, p, progress)
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		got := s.asked("fail")
+		if len(got) != 1 || !strings.Contains(got[0], "counts=false "+errBehind.Error()) {
+			t.Errorf("wrote %v; want the job that waited given back, uncounted, once", got)
+		}
+		if n := len(s.asked("finalize")); n != 9 {
+			t.Errorf("%d results were recorded, want those of all others", n)
+		}
+		stop()
+	})
 }
 
 // behind has a worker of one slot judge six short jobs, and then job 7, which goes on until its context ends or let is
@@ -156,6 +264,28 @@ func TestWhatWaitsBehindAJobThatTakesLongIsGivenBackUncounted(t *testing.T) {
 		synctest.Wait()
 		if got := s.asked("finalize"); len(got) != 9 || !slices.Equal(o.max[len(o.max)-2:], []int{1, 1}) {
 			t.Errorf("recorded %d results, asking for %v; want all others, one by one", len(got), o.max)
+		}
+		stop()
+	})
+}
+
+func TestWhatWaitsBehindAJudgingThatFailsIsGivenBackAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newScript(), &once{jobs: many(10)}
+		var judged atomic.Int32
+		_, stop := s.run(t, Config{Slots: 1}, o, func(context.Context, judge.Payload, func(judge.Progress)) (judge.Result, error) {
+			time.Sleep(20 * time.Millisecond)
+			if judged.Add(1) == 7 {
+				return judge.Result{}, errors.New("the sandbox failed")
+			}
+			return judge.Result{Verdict: judge.AC}, nil
+		})
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		got := s.asked("fail")
+		if len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), "counts=false "+errBehind.Error()) || !strings.Contains(strings.Join(got, "\n"), "counts=true") {
+			t.Errorf("wrote %v; want the job that failed, and the one that waited given back, uncounted", got)
 		}
 		stop()
 	})
