@@ -11,20 +11,25 @@ import (
 	"deepoj/sandbox"
 )
 
-func TestTheCacheGivesBackWhatItKeeps(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	c, err := openCache(dir, 1<<20)
+// openedCache returns the cache in a folder.
+func openedCache(t *testing.T, dir string, limit int64) *cache {
+	t.Helper()
+	c, err := openCache(dir, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+func TestTheCacheGivesBackWhatItKeeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := openedCache(t, dir, 1<<20)
 	files := []sandbox.File{{Path: "out/Main.class", Mode: 0o644, Data: []byte("class")}, {Path: "main", Mode: 0o755, Data: nil}}
 	if err := c.put("k", compiled{}, files); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = openCache(dir, 1<<20); err != nil { // as after a restart
-		t.Fatal(err)
-	}
+	c = openedCache(t, dir, 1<<20) // as after a restart
 	var what compiled
 	got, ok := c.get("k", &what)
 	if !ok || len(got) != 2 || got[0].Path != "out/Main.class" || got[1].Mode != 0o755 || !bytes.Equal(got[0].Data, files[0].Data) {
@@ -38,10 +43,7 @@ func TestTheCacheGivesBackWhatItKeeps(t *testing.T) {
 func TestADamagedEntryCountsAsAbsent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := openCache(dir, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openedCache(t, dir, 1<<20)
 	if err := c.put("k", compiled{}, []sandbox.File{{Path: "main", Data: []byte("program")}}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +57,7 @@ func TestADamagedEntryCountsAsAbsent(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "k"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if c, err = openCache(dir, 1<<20); err != nil { // what is in memory is not damaged
-			t.Fatal(err)
-		}
+		c = openedCache(t, dir, 1<<20) // what is in memory is not damaged
 		var what compiled
 		if _, ok := c.get("k", &what); ok {
 			t.Errorf("byte %d was changed, and nobody noticed", at)
@@ -68,10 +68,7 @@ func TestADamagedEntryCountsAsAbsent(t *testing.T) {
 func TestWhatCannotBeKeptLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := openCache(dir, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openedCache(t, dir, 1<<20)
 	whole, nameless := sandbox.File{Path: "main", Data: []byte("program")}, sandbox.File{Path: "a\x00b", Data: []byte("no name of a file")}
 	if err := c.put("k", compiled{}, []sandbox.File{whole, nameless}); err == nil {
 		t.Error("an entry with an impossible name was kept")
@@ -88,28 +85,21 @@ func TestWhatCannotBeKeptLeavesNothingBehind(t *testing.T) {
 func TestTheCacheCountsWhatItKeeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := openCache(dir, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openedCache(t, dir, 1<<20)
 	for i, size := range []int{0, 1, 511, 512, 100_000} {
 		if err := c.put(fmt.Sprint(i), compiled{}, []sandbox.File{{Path: "main", Data: make([]byte, size)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again, err := openCache(dir, 1<<20) // counts what is on the disk
-	if err != nil || c.size != again.size {
-		t.Errorf("it counts %d bytes, and %d are on the disk, %v", c.size, again.size, err)
+	if again := openedCache(t, dir, 1<<20); c.size != again.size { // which counts what is on the disk
+		t.Errorf("it counts %d bytes, and %d are on the disk", c.size, again.size)
 	}
 }
 
 func TestTheCacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := openCache(dir, 110<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openedCache(t, dir, 110<<10)
 	put := func(key string, age time.Duration) {
 		t.Helper()
 		if err := c.put(key, compiled{}, []sandbox.File{{Path: "main", Data: make([]byte, 30<<10)}}); err != nil {
@@ -138,10 +128,7 @@ func TestTheCacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
 func TestWhatWasRemovedFromTheDiskIsNotGivenFromMemory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := openCache(dir, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openedCache(t, dir, 1<<20)
 	if err := c.put("k", compiled{}, []sandbox.File{{Path: "main", Data: []byte("program")}}); err != nil {
 		t.Fatal(err)
 	}
