@@ -18,9 +18,9 @@ import (
 // stopwatch is in every page. It says in window.shown how many milliseconds after the last click on a link or a button
 // the screen showed the first test with a verdict.
 const stopwatch = `(() => {
-	const clicked = Number(sessionStorage.clicked); // also has it at hand, when there is a click
+	let clicked = Number(sessionStorage.clicked); // also has it at hand, when there is a click
 	addEventListener("click", (event) => {
-		if (event.target.closest("a, button")) sessionStorage.clicked = performance.timeOrigin + performance.now();
+		if (event.target.closest("a, button")) sessionStorage.clicked = clicked = performance.timeOrigin + performance.now();
 	}, true);
 	const look = new MutationObserver(() => document.querySelector(".cells .cell:not(.v-) .t")?.setAttribute("elementtiming", "first"));
 	look.observe(document, { childList: true, subtree: true });

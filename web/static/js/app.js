@@ -123,8 +123,19 @@ export const painted = new Promise((resolve) => {
   setTimeout(resolve, 500); // a page in the background is not painted
 });
 
-setUpTheme();
+let shown = ""; // the path of the page that this document shows
+
+// Going back or forth between pages that were turned to changes nothing but the address, also after one was loaded again.
+addEventListener("popstate", () => { if (location.pathname !== shown) location.reload(); });
+
+// open makes the page pleasant that has this address now.
+export function open() {
+  shown = location.pathname;
+  setUpTheme();
+  enhance(document);
+  start();
+  for (const list of document.querySelectorAll("[data-refresh]")) follow(list);
+}
+
+open();
 painted.then(tellZone); // waits for another process of the browser
-enhance(document);
-start();
-for (const list of document.querySelectorAll("[data-refresh]")) follow(list);

@@ -62,7 +62,7 @@ form.addEventListener("submit", (event) => {
 });
 
 addEventListener("keydown", (event) => {
-  if (event.key !== "'" || !(event.ctrlKey || event.metaKey) || !samples || samples.disabled) return;
+  if (event.key !== "'" || !(event.ctrlKey || event.metaKey) || !samples?.isConnected || samples.disabled) return;
   event.preventDefault();
   document.getElementById("try").open = true;
   if (area.value.trim()) form.requestSubmit(samples);

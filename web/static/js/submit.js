@@ -4,6 +4,7 @@
 
 import { store, stored } from "./app.js";
 import { phrases } from "./phrases.js";
+import { turn } from "./turn.js";
 import { n, t } from "./words.js";
 
 const form = document.getElementById("submit");
@@ -235,12 +236,28 @@ form.addEventListener("submit", (event) => {
     return;
   }
   if (event.submitter && event.submitter !== send) return; // a run, which does not count
-  if (sending) return event.preventDefault(); // the key in the form makes a second send harmless
+  event.preventDefault();
+  if (sending) return;
   sending = setTimeout(() => {
     send.disabled = true;
     send.textContent = t("Submitting…");
   }, 200);
+  handIn();
 });
+
+// handIn sends the form and turns to the page of what came of it. Whatever else is
+// answered, the browser is to show: the key in the form makes a second send harmless.
+async function handIn() {
+  let address = "", html = "";
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } });
+    if (answer.ok && answer.redirected) [address, html] = [answer.url, await answer.text()];
+  } catch {
+    // the browser says why
+  }
+  if (!html.includes('id="live"')) return form.submit();
+  turn(address, html);
+}
 
 // When the space closes nothing more is taken; what was written stays in the form.
 document.addEventListener("deepoj:closed", () => {
