@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"deepoj/host/judge"
 )
@@ -31,9 +32,10 @@ func TestThePageTurnsToWhatWasHandedIn(t *testing.T) {
 	steps(s,
 		do(chromedp.Navigate(s.url+"/problems/aplusb"), chromedp.WaitVisible(editor)),
 		do(chromedp.SetValue(chromedp.CSS("#language"), "python"), chromedp.SendKeys(editor, "print(1)")),
-		do(chromedp.Evaluate[chromedp.Void](`void (window.kept = true)`)), click("#send"), see(".headline", "Waiting"),
+		do(chromedp.Evaluate[chromedp.Void](`void (window.kept = true)`), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl))), see(".headline", "Waiting"),
+		func() error { return picture(ctx, "turned") },
 		until(`window.kept && location.pathname === "/submissions/1" && document.title.includes("Submission 1") && document.body.className === "page-submission"`),
-		until(`document.activeElement.id === "main" && scrollY === 0`),
+		until(`document.activeElement.id === "main" && getComputedStyle(document.activeElement).outlineStyle === "none" && scrollY === 0`),
 	)
 
 	// It is as live and as pleasant as if it had been loaded.
